@@ -1,0 +1,156 @@
+//! The types of the blobs: one definition for the writer (a build script) and the reader (the engine).
+//!
+//! Each is `#[repr(C)]`, free of padding (checked at compile time) and valid for every bit pattern, so a reader
+//! may view an aligned little-endian blob as the type itself.
+
+/// Alignment of every blob in bytes: a cache line, and the widest vector register.
+pub const ALIGN: usize = 64;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type without padding that is valid for every bit pattern. Sealed: readers rely on it for soundness.
+pub trait Plain: sealed::Sealed + Copy + 'static {
+    /// Appends the little-endian bytes of `self`, `size_of::<Self>()` of them.
+    fn write_le(&self, out: &mut impl Extend<u8>);
+}
+
+macro_rules! plain_integers {
+    ($($t:ty),*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Plain for $t {
+            fn write_le(&self, out: &mut impl Extend<u8>) {
+                out.extend(self.to_le_bytes());
+            }
+        }
+    )*};
+}
+plain_integers!(u8, i8, u16, i16, u32, i32, u64);
+
+impl<T: Plain, const N: usize> sealed::Sealed for [T; N] {}
+impl<T: Plain, const N: usize> Plain for [T; N] {
+    fn write_le(&self, out: &mut impl Extend<u8>) {
+        for element in self {
+            element.write_le(out);
+        }
+    }
+}
+
+macro_rules! plain_structs {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $t:ty,)* })*) => {$(
+        $(#[$meta])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name { $($(#[$field_meta])* pub $field: $t,)* }
+
+        const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$t>())*, "a blob type has padding");
+        impl sealed::Sealed for $name {}
+        impl Plain for $name {
+            fn write_le(&self, out: &mut impl Extend<u8>) {
+                $(self.$field.write_le(out);)*
+            }
+        }
+    )*};
+}
+
+plain_structs! {
+    /// One square of a magic table: `attacks[offset + (((occupied & mask) * factor) >> shift)]`.
+    pub struct Magic {
+        /// The squares whose occupancy matters, edges excluded.
+        pub mask: u64,
+        /// The magic factor.
+        pub factor: u64,
+        /// Index of this square's first entry in the attack table.
+        pub offset: u32,
+        /// 64 minus the number of index bits.
+        pub shift: u32,
+    }
+
+    /// The magics of both slider types, by square. The attack table is a blob of its own: a list of `u64`.
+    pub struct Sliders {
+        /// Rook magics.
+        pub rook: [Magic; 64],
+        /// Bishop magics.
+        pub bishop: [Magic; 64],
+    }
+
+    /// Attack sets of the pieces that do not slide.
+    pub struct Leapers {
+        /// Pawn captures by colour (white first) and square.
+        pub pawn: [[u64; 64]; 2],
+        /// Knight attacks by square.
+        pub knight: [u64; 64],
+        /// King attacks by square.
+        pub king: [u64; 64],
+    }
+
+    /// Relations of two squares on a rank, file or diagonal; 0 for pairs that share none, and for a square with itself.
+    pub struct Lines {
+        /// The squares strictly between the two.
+        pub between: [[u64; 64]; 64],
+        /// The whole line through both, from edge to edge, both included.
+        pub line: [[u64; 64]; 64],
+    }
+
+    /// Random keys that are combined by exclusive or into the hash key of a position.
+    pub struct Zobrist {
+        /// By colour (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
+        pub pieces: [[[u64; 64]; 6]; 2],
+        /// Castling rights by colour and file of the rook (Chess960 needs the file).
+        pub castling: [[u64; 8]; 2],
+        /// By the file of a possible en passant capture.
+        pub en_passant: [u64; 8],
+        /// Black to move.
+        pub black_to_move: u64,
+    }
+
+    /// Superpiece geometry: what a queen and knight in one sees from each square, in 64 slots of 8 lanes.
+    ///
+    /// Lane *d* (N, NE, E, SE, S, SW, W, NW) holds slots 8*d*…8*d*+7: first one knight square, clockwise of the
+    /// direction, then the squares at distance 1…7. The idea is from the series of articles on incremental attack tables by the author
+    /// of Rose.
+    pub struct Superpiece {
+        /// The square of each slot, 0 where the slot leaves the board.
+        pub rays: [[u8; 64]; 64],
+        /// Bit per slot: it is on the board.
+        pub valid: [u64; 64],
+        /// The slot of each square, [`NO_SLOT`] where the superpiece does not reach.
+        pub inverse: [[u8; 64]; 64],
+        /// Bit per square: the superpiece reaches it on an empty board.
+        pub reach: [u64; 64],
+    }
+}
+
+/// In [`Superpiece::inverse`]: a square that no slot holds. Its top bit is what a vector test looks for.
+pub const NO_SLOT: u8 = 0x80;
+
+/// A network of shape (768 → `HIDDEN`)x2 → 1: for each side to see, all 768 inputs feed one accumulator.
+///
+/// Rows of `HIDDEN` weights start at multiples of 64 bytes when `HIDDEN` is a multiple of 32.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Network<const HIDDEN: usize> {
+    /// By the piece's colour (0 = the side that sees), type and square (from that side's point of view).
+    pub features: [[[[i16; HIDDEN]; 64]; 6]; 2],
+    /// Where each accumulator starts.
+    pub feature_bias: [i16; HIDDEN],
+    /// Output weights for the accumulators of the side to move and of the other side.
+    pub output: [[i16; HIDDEN]; 2],
+    /// Added to the output, in units of the product of both quantisation constants; the rest is zero.
+    pub output_bias: [i32; 16],
+}
+
+impl<const HIDDEN: usize> sealed::Sealed for Network<HIDDEN> {}
+impl<const HIDDEN: usize> Plain for Network<HIDDEN> {
+    fn write_le(&self, out: &mut impl Extend<u8>) {
+        const {
+            assert!(HIDDEN.is_multiple_of(32), "rows must fill cache lines");
+            assert!(size_of::<Self>() == 2 * HIDDEN * (768 + 1 + 2) + 64, "a blob type has padding");
+        }
+        self.features.write_le(out);
+        self.feature_bias.write_le(out);
+        self.output.write_le(out);
+        self.output_bias.write_le(out);
+    }
+}

@@ -1,0 +1,33 @@
+//! `kiln-gen` computes the tables of a chess engine at full speed in the engine's build script and writes them
+//! as little-endian blobs, which the engine embeds and reads in place.
+//!
+//! Squares are numbered a1 = 0, b1 = 1, …, h8 = 63 (`rank * 8 + file`); a bitboard is a `u64` whose bit *n*
+//! stands for square *n*. Everything here is plain, safe, scalar Rust, so that it runs on any build host, and every
+//! generator gives the same bytes on each of them.
+//!
+//! Without features the crate is `no_std` and holds only [`layout`], the types shared by the writer and the reader.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(any(feature = "generate", feature = "manifest"))]
+extern crate alloc;
+#[cfg(feature = "generate")]
+extern crate std;
+
+pub mod layout;
+
+#[cfg(feature = "manifest")]
+pub mod manifest;
+
+#[cfg(feature = "generate")]
+pub mod geometry;
+#[cfg(feature = "generate")]
+pub mod magic;
+#[cfg(feature = "generate")]
+pub mod zobrist;
+
+#[cfg(feature = "blob")]
+pub mod blob;
+
+#[cfg(feature = "network")]
+pub mod network;

@@ -1,0 +1,84 @@
+//! Finding a move: iterative deepening, alpha-beta, the transposition table, time. It knows no UCI; it reports to a [`Sink`].
+
+mod alphabeta;
+mod driver;
+mod history;
+mod picker;
+mod table;
+mod time;
+
+pub use driver::{Outcome, Search};
+pub use table::{MAX_MEGABYTES, OutOfMemory, TranspositionTable};
+
+use crate::types::{Move, Score};
+use arrayvec::ArrayVec;
+use std::time::Duration;
+
+/// The deepest line that is searched, in plies.
+pub const MAX_PLY: usize = 200;
+
+/// A line of moves.
+pub type Line = ArrayVec<Move, MAX_PLY>;
+
+/// When to stop. Whatever is reached first counts; nothing set means never.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Depth in plies.
+    pub depth: Option<u32>,
+    /// Nodes, kept exactly unless the first iteration needs more.
+    pub nodes: Option<u64>,
+    /// Time for this move.
+    pub movetime: Option<Duration>,
+    /// The clock of the side to move.
+    pub clock: Option<Clock>,
+    /// Time set aside for what happens between engine and clock.
+    pub overhead: Duration,
+}
+
+/// A chess clock, as the side to move sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// What is left.
+    pub remaining: Duration,
+    /// What each move adds.
+    pub increment: Duration,
+    /// Moves until time is added, if that ever happens.
+    pub moves_to_go: Option<u32>,
+}
+
+impl Limits {
+    /// Whether the search ends by itself.
+    pub fn is_bounded(&self) -> bool {
+        self.depth.is_some() || self.nodes.is_some() || self.movetime.is_some() || self.clock.is_some()
+    }
+}
+
+/// What is known after an iteration.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// Depth of the iteration in plies.
+    pub depth: u32,
+    /// The deepest ply reached.
+    pub selective_depth: usize,
+    /// For the side to move.
+    pub score: Score,
+    /// Positions visited so far.
+    pub nodes: u64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// How much of the transposition table this search has filled, in thousandths.
+    pub hashfull: u32,
+    /// The best line, all moves legal.
+    pub line: &'a [Move],
+}
+
+/// Hears how the search goes.
+pub trait Sink {
+    /// An iteration is complete, or the search ends with a better line than the last iteration had.
+    fn report(&mut self, report: &Report);
+}
+
+/// Nobody listens.
+impl Sink for () {
+    fn report(&mut self, _: &Report) {}
+}

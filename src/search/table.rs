@@ -1,0 +1,256 @@
+use crate::types::{Move, Score};
+use memmap2::MmapMut;
+use std::fmt;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+/// Entries in a cluster.
+const ENTRIES: usize = 3;
+/// Bytes in an entry.
+const ENTRY: usize = 10;
+/// 64-bit words in a cluster: 32 bytes, of which two are unused.
+const WORDS: usize = 4;
+/// Searches after which the age wraps around.
+const AGES: u8 = 32;
+
+/// The largest table that may be asked for.
+pub const MAX_MEGABYTES: usize = 1 << 20;
+
+/// How the stored score relates to the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Bound {
+    /// The true score is at most this.
+    Upper = 1,
+    /// The true score is at least this.
+    Lower = 2,
+    /// The true score is this.
+    Exact = 3,
+}
+
+/// What the table knows of a position. It may belong to another position or be torn from two, rarely: the move must
+/// be checked, the score is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The best move found, perhaps not legal.
+    pub best: Option<Move>,
+    /// The score, distances to mate counted from the root of the search.
+    pub score: Score,
+    /// The depth it was searched to.
+    pub depth: i32,
+    /// What the score means.
+    pub bound: Bound,
+}
+
+/// The memory for the table could not be had.
+#[derive(Debug)]
+pub struct OutOfMemory {
+    megabytes: usize,
+    error: std::io::Error,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "cannot allocate {} MB of hash: {}", self.megabytes, self.error)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+/// A cache of search results shared without locks: clusters of 32 bytes with three entries of ten, read as four relaxed 64-bit atomics
+/// (the scheme of the talk "Top 10 Engine in Rust"). A torn read is accepted.
+pub struct TranspositionTable {
+    memory: MmapMut,
+    megabytes: usize,
+    age: AtomicU8,
+}
+
+/// An entry's ten bytes: key (2), move (2), score (2), depth, bound and age; two are free.
+#[derive(Clone, Copy)]
+struct Packed([u8; ENTRY]);
+
+impl Packed {
+    fn key(self) -> u16 {
+        u16::from_le_bytes([self.0[0], self.0[1]])
+    }
+
+    fn depth(self) -> u8 {
+        self.0[6]
+    }
+
+    fn bound(self) -> Option<Bound> {
+        match self.0[7] & 3 {
+            1 => Some(Bound::Upper),
+            2 => Some(Bound::Lower),
+            3 => Some(Bound::Exact),
+            _ => None,
+        }
+    }
+
+    fn age(self) -> u8 {
+        self.0[7] >> 3
+    }
+
+    /// How much the entry is worth keeping: deep and recent.
+    fn quality(self, now: u8) -> i32 {
+        if self.bound().is_none() {
+            return i32::MIN;
+        }
+        i32::from(self.depth()) - 4 * i32::from(now.wrapping_sub(self.age()) % AGES)
+    }
+}
+
+impl TranspositionTable {
+    /// An empty table of this size. The memory is zeroed by the system when it is first touched.
+    pub fn new(megabytes: usize) -> Result<Self, OutOfMemory> {
+        let memory = MmapMut::map_anon(megabytes << 20).map_err(|error| OutOfMemory { megabytes, error })?;
+        // Fewer, larger pages; where the system has none, nothing is lost.
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        Ok(Self { memory, megabytes, age: AtomicU8::new(0) })
+    }
+
+    /// An empty table of the same size.
+    pub fn cleared(&self) -> Result<Self, OutOfMemory> {
+        Self::new(self.megabytes)
+    }
+
+    /// The size that was asked for.
+    pub fn megabytes(&self) -> usize {
+        self.megabytes
+    }
+
+    fn clusters(&self) -> &[[AtomicU64; WORDS]] {
+        let length = self.memory.len() / size_of::<[AtomicU64; WORDS]>();
+        // SAFETY: the mapping is page-aligned, at least this long, writable, and read and written only through this
+        // function; its memory is zeroed, and any bits are valid atomics.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), length) }
+    }
+
+    fn cluster(&self, key: u64) -> &[AtomicU64; WORDS] {
+        let clusters = self.clusters();
+        // The high half of the product spreads keys evenly over any number of clusters; the low bits of the key tell them apart.
+        &clusters[((u128::from(key) * clusters.len() as u128) >> 64) as usize]
+    }
+
+    fn read(cluster: &[AtomicU64; WORDS]) -> [u8; 8 * WORDS] {
+        let mut bytes = [0; 8 * WORDS];
+        for (chunk, word) in bytes.chunks_exact_mut(8).zip(cluster) {
+            chunk.copy_from_slice(&word.load(Relaxed).to_le_bytes());
+        }
+        bytes
+    }
+
+    fn entries(bytes: &[u8; 8 * WORDS]) -> [Packed; ENTRIES] {
+        std::array::from_fn(|i| Packed(std::array::from_fn(|j| bytes[i * ENTRY + j])))
+    }
+
+    /// A new search begins: what is there is older by one.
+    pub fn next_age(&self) {
+        self.age.store((self.age.load(Relaxed) + 1) % AGES, Relaxed);
+    }
+
+    /// What is known of the position with this key, `ply` plies from the root.
+    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+        let found =
+            Self::entries(&Self::read(self.cluster(key))).into_iter().find(|entry| entry.key() == key as u16)?;
+        let bytes = found.0;
+        Some(Entry {
+            best: Move::from_word(u16::from_le_bytes([bytes[2], bytes[3]])),
+            score: Score::from_node_to_root(i16::from_le_bytes([bytes[4], bytes[5]]), ply),
+            depth: i32::from(found.depth()),
+            bound: found.bound()?,
+        })
+    }
+
+    /// Remembers a result for the position with this key, `ply` plies from the root, in place of the least useful entry of its cluster. Without
+    /// a best move the one stored before for the same position stays.
+    pub fn store(&self, key: u64, ply: usize, new: Entry) {
+        let cluster = self.cluster(key);
+        let mut bytes = Self::read(cluster);
+        let entries = Self::entries(&bytes);
+        let age = self.age.load(Relaxed);
+        let same = entries.iter().position(|entry| entry.key() == key as u16 && entry.bound().is_some());
+        let place = same
+            .unwrap_or_else(|| (0..ENTRIES).min_by_key(|&i| entries[i].quality(age)).expect("a cluster has entries"));
+        let old = entries[place];
+        if same.is_some() && new.bound != Bound::Exact && old.age() == age && i32::from(old.depth()) > new.depth + 3 {
+            return;
+        }
+        let entry = &mut bytes[place * ENTRY..][..ENTRY];
+        entry[..2].copy_from_slice(&(key as u16).to_le_bytes());
+        if let Some(best) = new.best {
+            entry[2..4].copy_from_slice(&best.word().to_le_bytes());
+        } else if same.is_none() {
+            entry[2..4].fill(0);
+        }
+        entry[4..6].copy_from_slice(&new.score.from_root_to_node(ply).to_le_bytes());
+        entry[6] = new.depth.clamp(0, 255) as u8;
+        entry[7] = new.bound as u8 | age << 3;
+        for (word, chunk) in cluster.iter().zip(bytes.chunks_exact(8)) {
+            word.store(u64::from_le_bytes(chunk.try_into().expect("eight bytes")), Relaxed);
+        }
+    }
+
+    /// How much of the table this search has filled, in thousandths, by a sample.
+    pub fn hashfull(&self) -> u32 {
+        let age = self.age.load(Relaxed);
+        let sample = &self.clusters()[..self.clusters().len().min(1000)];
+        let entries = sample.iter().flat_map(|cluster| Self::entries(&Self::read(cluster)));
+        let used = entries.filter(|entry| entry.bound().is_some() && entry.age() == age).count();
+        (used * 1000 / (ENTRIES * sample.len())) as u32
+    }
+}
+
+impl fmt::Debug for TranspositionTable {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "TranspositionTable({} MB)", self.megabytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{MoveKind, Square};
+
+    fn entry(depth: i32, score: Score) -> Entry {
+        let best = Some(Move::new(Square::E2, Square::E4, MoveKind::DoublePush));
+        Entry { best, score, depth, bound: Bound::Exact }
+    }
+
+    #[test]
+    fn stored_results_are_found() {
+        let table = TranspositionTable::new(1).unwrap();
+        assert_eq!(table.probe(0, 0), None);
+        let mate = -Score::mated_in(9);
+        for key in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
+            table.store(key, 4, entry(7, mate));
+            assert_eq!(table.probe(key, 4), Some(entry(7, mate)));
+            assert_eq!(table.probe(key, 2).unwrap().score, -Score::mated_in(7));
+            assert_eq!(table.probe(key ^ 2, 4), None);
+        }
+    }
+
+    #[test]
+    fn shallow_and_old_entries_go_first() {
+        let table = TranspositionTable::new(1).unwrap();
+        // All in the first cluster.
+        for (key, depth) in [(1, 5), (2, 9), (3, 7)] {
+            table.store(key, 0, entry(depth, Score::DRAW));
+        }
+        table.store(4, 0, entry(6, Score::DRAW));
+        assert_eq!([1, 2, 3, 4].map(|key| table.probe(key, 0).is_some()), [false, true, true, true]);
+        table.next_age();
+        table.store(5, 0, entry(1, Score::DRAW));
+        table.store(6, 0, entry(1, Score::DRAW));
+        assert_eq!([2, 3, 4, 5, 6].map(|key| table.probe(key, 0).is_some()), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn the_best_move_outlives_a_result_without_one() {
+        let table = TranspositionTable::new(1).unwrap();
+        table.store(1, 0, entry(5, Score::DRAW));
+        table.store(1, 0, Entry { best: None, bound: Bound::Upper, ..entry(6, Score::DRAW) });
+        let found = table.probe(1, 0).unwrap();
+        assert_eq!((found.best, found.depth), (entry(5, Score::DRAW).best, 6));
+    }
+}

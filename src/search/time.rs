@@ -1,0 +1,83 @@
+use super::Limits;
+use std::time::{Duration, Instant};
+
+/// Moves that a game is expected to last when no time control says so.
+const EXPECTED_MOVES: u32 = 25;
+
+/// When to stop by the clock.
+#[derive(Clone, Debug)]
+pub struct Timer {
+    start: Instant,
+    /// No new iteration after this.
+    soft: Option<Duration>,
+    /// Not a moment longer.
+    hard: Option<Duration>,
+}
+
+impl Timer {
+    /// Starts now.
+    pub fn new(limits: &Limits) -> Self {
+        let least = Duration::from_millis(1);
+        let mut soft = None;
+        let mut hard = limits.movetime.map(|time| time.saturating_sub(limits.overhead).max(least));
+        if let Some(clock) = &limits.clock {
+            let left = clock.remaining.saturating_sub(limits.overhead).max(least);
+            let moves = clock.moves_to_go.map_or(EXPECTED_MOVES, |moves| moves.clamp(1, EXPECTED_MOVES));
+            let share = left / moves + clock.increment * 3 / 4;
+            let most = if moves == 1 { left } else { left * 2 / 3 };
+            soft = Some((share * 6 / 10).min(most));
+            hard = Some(hard.map_or(most, |hard| hard.min(most)).min(share * 4));
+        }
+        Self { start: Instant::now(), soft, hard }
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Whether it is too late for another iteration.
+    pub fn is_soft_over(&self) -> bool {
+        self.soft.is_some_and(|soft| self.elapsed() >= soft)
+    }
+
+    /// Whether the search must stop at once.
+    pub fn is_hard_over(&self) -> bool {
+        self.hard.is_some_and(|hard| self.elapsed() >= hard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Clock;
+    use super::*;
+
+    fn timer(remaining: u64, increment: u64, moves_to_go: Option<u32>) -> Timer {
+        let [remaining, increment] = [remaining, increment].map(Duration::from_millis);
+        let clock = Some(Clock { remaining, increment, moves_to_go });
+        Timer::new(&Limits { clock, overhead: Duration::from_millis(30), ..Limits::default() })
+    }
+
+    #[test]
+    fn never_more_than_is_left() {
+        for remaining in [0, 1, 20, 31, 100, 1000, 60_000, 10_000_000] {
+            for increment in [0, 10, 5000] {
+                for moves_to_go in [None, Some(0), Some(1), Some(2), Some(40), Some(u32::MAX)] {
+                    let timer = timer(remaining, increment, moves_to_go);
+                    let most = Duration::from_millis(remaining.saturating_sub(30).max(1));
+                    assert!(
+                        timer.hard.unwrap() <= most && timer.soft.unwrap() <= most,
+                        "{remaining} {increment} {moves_to_go:?}"
+                    );
+                    assert!(timer.soft <= timer.hard);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_limit_no_end() {
+        let timer = Timer::new(&Limits::default());
+        assert!(!timer.is_soft_over() && !timer.is_hard_over());
+    }
+}

@@ -1,0 +1,285 @@
+//! The blobs that the build fired, as typed statics. Nothing else in the engine knows that there are blobs.
+
+use crate::types::{Bitboard, Color, File, Piece, Square};
+use include_bytes_aligned::include_bytes_aligned;
+use kiln_gen::layout::{ALIGN, Leapers, Lines, Magic, Plain, Sliders, Superpiece, Zobrist};
+use kiln_gen::manifest::Manifest;
+
+/// The bytes of a blob, aligned to [`ALIGN`].
+macro_rules! blob {
+    ($name:literal) => {{
+        // `include_bytes_aligned` wants a literal.
+        const _: () = assert!(kiln_gen::layout::ALIGN == 64);
+        include_bytes_aligned::include_bytes_aligned!(64, concat!(env!("OUT_DIR"), "/", $name, ".bin"))
+    }};
+}
+pub(crate) use blob;
+
+#[cfg(target_endian = "big")]
+compile_error!("Kiln reads little-endian tables in place and cannot be built for a big-endian target");
+
+/// Views a whole blob as one value. In a constant, a wrong size or alignment is a compile error.
+pub(crate) const fn view<T: Plain>(bytes: &'static [u8]) -> &'static T {
+    assert!(bytes.len() == size_of::<T>(), "a blob has another size than its type");
+    assert!(align_of::<T>() <= ALIGN, "a type needs more alignment than blobs have");
+    // SAFETY: the bytes live as long as the program, are as many as T has, and blobs are aligned to ALIGN (the compiler
+    // itself rejects a constant reference that is not). `Plain` is sealed: its types hold only integers without padding, so any bytes are valid.
+    unsafe { &*bytes.as_ptr().cast::<T>() }
+}
+
+/// Views a whole blob as a list.
+const fn view_list<T: Plain>(bytes: &'static [u8]) -> &'static [T] {
+    assert!(bytes.len().is_multiple_of(size_of::<T>()), "a blob's size is no multiple of its type's");
+    assert!(align_of::<T>() <= ALIGN, "a type needs more alignment than blobs have");
+    // SAFETY: as in `view`; the length in elements covers just the bytes.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), bytes.len() / size_of::<T>()) }
+}
+
+static SLIDERS: &Sliders = view(blob!("sliders"));
+static SLIDER_ATTACKS: &[u64] = view_list(blob!("slider_attacks"));
+static LEAPERS: &Leapers = view(blob!("leapers"));
+static LINES: &Lines = view(blob!("lines"));
+static ZOBRIST: &Zobrist = view(blob!("zobrist"));
+static SUPERPIECE: &Superpiece = view(blob!("superpiece"));
+static MANIFEST: &[u8] = include_bytes_aligned!(1, concat!(env!("OUT_DIR"), "/manifest.bin"));
+
+#[inline]
+fn slider_attacks(magic: &Magic, occupied: Bitboard) -> Bitboard {
+    let key = (occupied.0 & magic.mask).wrapping_mul(magic.factor) >> magic.shift;
+    let index = magic.offset as usize + key as usize;
+    debug_assert!(index < SLIDER_ATTACKS.len());
+    // SAFETY: the build looked up every subset of this mask with this magic in this very table
+    // (`kiln_gen::magic::verify`), and `occupied & mask` is one of them.
+    Bitboard(unsafe { *SLIDER_ATTACKS.get_unchecked(index) })
+}
+
+/// What a rook attacks, the first occupied square of each ray included.
+///
+/// ```
+/// use kiln::tables::rook_attacks;
+/// use kiln::types::{Bitboard, Square};
+/// let blockers = [Square::E6, Square::G4].into_iter().collect();
+/// assert_eq!(rook_attacks(Square::E4, blockers).to_string(), "\
+/// . . . . . . . .
+/// . . . . . . . .
+/// . . . . X . . .
+/// . . . . X . . .
+/// X X X X . X X .
+/// . . . . X . . .
+/// . . . . X . . .
+/// . . . . X . . .
+/// ");
+/// ```
+#[inline]
+pub fn rook_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+    slider_attacks(&SLIDERS.rook[square], occupied)
+}
+
+/// What a bishop attacks, the first occupied square of each ray included.
+#[inline]
+pub fn bishop_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+    slider_attacks(&SLIDERS.bishop[square], occupied)
+}
+
+/// What a queen attacks, the first occupied square of each ray included.
+#[inline]
+pub fn queen_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+    rook_attacks(square, occupied) | bishop_attacks(square, occupied)
+}
+
+/// What a knight attacks.
+#[inline]
+pub fn knight_attacks(square: Square) -> Bitboard {
+    Bitboard(LEAPERS.knight[square])
+}
+
+/// What a king attacks.
+#[inline]
+pub fn king_attacks(square: Square) -> Bitboard {
+    Bitboard(LEAPERS.king[square])
+}
+
+/// What a pawn of this side attacks.
+#[inline]
+pub fn pawn_attacks(color: Color, square: Square) -> Bitboard {
+    Bitboard(LEAPERS.pawn[color][square])
+}
+
+/// The squares strictly between two squares on one line; none if they share no line.
+#[inline]
+pub fn between(a: Square, b: Square) -> Bitboard {
+    Bitboard(LINES.between[a][b])
+}
+
+/// The whole line through two different squares, from edge to edge; empty if they share none.
+#[inline]
+pub fn line(a: Square, b: Square) -> Bitboard {
+    Bitboard(LINES.line[a][b])
+}
+
+/// The key of a piece on a square.
+#[inline]
+pub fn piece_key(piece: Piece, square: Square) -> u64 {
+    ZOBRIST.pieces[piece.color()][piece.kind()][square]
+}
+
+/// The key of the right to castle with the rook on this file.
+#[inline]
+pub fn castling_key(color: Color, rook: File) -> u64 {
+    ZOBRIST.castling[color][rook]
+}
+
+/// The key of a possible en passant capture on this file.
+#[inline]
+pub fn en_passant_key(file: File) -> u64 {
+    ZOBRIST.en_passant[file]
+}
+
+/// The key of Black being to move.
+#[inline]
+pub fn black_to_move_key() -> u64 {
+    ZOBRIST.black_to_move
+}
+
+/// Superpiece rays and their inverses.
+pub fn superpiece() -> &'static Superpiece {
+    SUPERPIECE
+}
+
+/// Which blobs the build fired, the network included.
+pub fn manifest() -> Manifest {
+    Manifest::from_bytes(MANIFEST).expect("the build script wrote the manifest")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ray walking written apart from the generator's.
+    fn walk(square: Square, steps: [(i32, i32); 4], occupied: Bitboard) -> Bitboard {
+        let mut attacks = Bitboard::EMPTY;
+        for (files, ranks) in steps {
+            let (mut file, mut rank) = (square.file() as i32, square.rank() as i32);
+            loop {
+                (file, rank) = (file + files, rank + ranks);
+                if file < 0 || file > 7 || rank < 0 || rank > 7 {
+                    break;
+                }
+                let target = Square::wrapping((rank * 8 + file) as usize);
+                attacks |= target.into();
+                if occupied.has(target) {
+                    break;
+                }
+            }
+        }
+        attacks
+    }
+
+    /// All subsets of the squares that a slider sees on an empty board, the edges included.
+    fn all_occupancies(seen: Bitboard) -> impl Iterator<Item = Bitboard> {
+        let mut next = Some(0u64);
+        std::iter::from_fn(move || {
+            let subset = next?;
+            next = Some(subset.wrapping_sub(seen.0) & seen.0).filter(|&n| n != 0);
+            Some(Bitboard(subset))
+        })
+    }
+
+    #[test]
+    fn sliders_equal_ray_walking_for_all_squares_and_subsets() {
+        let rook = [(0, 1), (1, 0), (0, -1), (-1, 0)];
+        let bishop = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
+        for square in Square::ALL {
+            for occupied in all_occupancies(walk(square, rook, Bitboard::EMPTY)) {
+                assert_eq!(rook_attacks(square, occupied), walk(square, rook, occupied), "rook {square} {occupied:?}");
+            }
+            for occupied in all_occupancies(walk(square, bishop, Bitboard::EMPTY)) {
+                assert_eq!(
+                    bishop_attacks(square, occupied),
+                    walk(square, bishop, occupied),
+                    "bishop {square} {occupied:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn leapers_equal_distances() {
+        for from in Square::ALL {
+            for to in Square::ALL {
+                let files = to.file() as i32 - from.file() as i32;
+                let ranks = to.rank() as i32 - from.rank() as i32;
+                let pair = [files.abs().min(ranks.abs()), files.abs().max(ranks.abs())];
+                assert_eq!(knight_attacks(from).has(to), pair == [1, 2]);
+                assert_eq!(king_attacks(from).has(to), pair[1] == 1);
+                assert_eq!(pawn_attacks(Color::White, from).has(to), files.abs() == 1 && ranks == 1);
+                assert_eq!(pawn_attacks(Color::Black, from).has(to), files.abs() == 1 && ranks == -1);
+            }
+        }
+    }
+
+    #[test]
+    fn lines_follow_from_sliders() {
+        for a in Square::ALL {
+            for b in Square::ALL {
+                let mut expected = (Bitboard::EMPTY, Bitboard::EMPTY);
+                for attacks in [rook_attacks, bishop_attacks] {
+                    if attacks(a, Bitboard::EMPTY).has(b) {
+                        let ends = Bitboard::from(a) | b.into();
+                        expected.0 = attacks(a, b.into()) & attacks(b, a.into());
+                        expected.1 = (attacks(a, Bitboard::EMPTY) & attacks(b, Bitboard::EMPTY)) | ends;
+                    }
+                }
+                assert_eq!((between(a, b), line(a, b)), expected, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn superpiece_invariants() {
+        let s = superpiece();
+        assert_eq!(s.valid.iter().map(|v| v.count_ones()).sum::<u32>(), 1792);
+        for square in 0..64 {
+            for slot in 0..64 {
+                if s.valid[square] >> slot & 1 != 0 {
+                    let target = s.rays[square][slot] as usize;
+                    assert_ne!(target, square);
+                    assert_eq!(s.inverse[square][target] as usize, slot);
+                    // Seen from the other end, the slot is in the opposite lane.
+                    assert_eq!(s.inverse[target][square] as usize, slot ^ 32);
+                } else {
+                    assert_eq!(s.rays[square][slot], 0);
+                }
+            }
+            for lane in 0..8 {
+                let distances = s.valid[square] >> (8 * lane + 1) & 0x7f;
+                assert!((distances + 1).is_power_of_two(), "valid slots of a lane are not a prefix");
+            }
+            let reached = queen_attacks(Square::ALL[square], Bitboard::EMPTY) | knight_attacks(Square::ALL[square]);
+            assert_eq!(s.reach[square], reached.0);
+            for target in 0..64 {
+                assert_eq!(s.inverse[square][target] == kiln_gen::layout::NO_SLOT, !reached.has(Square::ALL[target]));
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_distinct() {
+        let mut keys: Vec<u64> = ZOBRIST.pieces.as_flattened().as_flattened().to_vec();
+        keys.extend(ZOBRIST.castling.as_flattened().iter().chain(&ZOBRIST.en_passant));
+        keys.push(ZOBRIST.black_to_move);
+        let count = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!((keys.len(), keys.contains(&0)), (count, false));
+    }
+
+    #[test]
+    fn the_manifest_lists_every_blob() {
+        let manifest = manifest();
+        let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
+        assert_eq!(names, ["sliders", "slider_attacks", "leapers", "lines", "superpiece", "zobrist", "network"]);
+        assert_eq!(manifest.blobs[1].length as usize, size_of_val(SLIDER_ATTACKS));
+        assert_eq!(manifest.blobs[3].length as usize, size_of_val(LINES));
+    }
+}

@@ -1,0 +1,52 @@
+//! A fixed amount of search whose node count is the engine's signature: equal on every run, machine and backend.
+
+use crate::board::{History, Position};
+use crate::search::{Limits, Search, TranspositionTable};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Depth unless another is asked for.
+pub const DEFAULT_DEPTH: u32 = 6;
+
+/// Openings, middle games, endings, positions with checks and promotions, and one of Chess960.
+const POSITIONS: [&str; 16] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+    "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
+    "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
+    "rnbqkb1r/pp2pppp/3p1n2/8/3NP3/8/PPP2PPP/RNBQKB1R w KQkq - 1 5",
+    "rnbq1rk1/pp2ppbp/3p1np1/2pP4/2P1P3/2N2N2/PP2BPPP/R1BQK2R b KQ - 1 7",
+    "2rq1rk1/pb1n1ppN/4p3/1pb5/3P1Pn1/P1N5/1PQ1B1PP/R1B2RK1 b - - 0 16",
+    "8/8/1p1k4/p1p2p2/P1P2P2/1P1K4/8/8 w - - 0 1",
+    "8/5pk1/6p1/R6p/7P/1r3PP1/6K1/8 b - - 0 40",
+    "6k1/5ppp/8/3Q4/8/5q2/5P1P/6K1 w - - 0 1",
+    "4k3/P6P/8/8/8/8/p6p/4K3 w - - 0 1",
+    "3r2k1/p4p1p/1p2p1p1/8/1P1B4/P3P1P1/5P1P/2b3K1 b - - 0 1",
+    "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+];
+
+/// Searches all positions to the same depth, each with an empty table, and hands lines of text to `print`; the last is
+/// `N nodes N nps`.
+pub fn bench(depth: Option<u32>, mut print: impl FnMut(&str)) {
+    let limits = Limits { depth: Some(depth.unwrap_or(DEFAULT_DEPTH)), ..Limits::default() };
+    let start = Instant::now();
+    let mut nodes = 0;
+    for fen in POSITIONS {
+        let position: Position = fen.parse().expect("bench positions are legal");
+        let table = match TranspositionTable::new(16) {
+            Ok(table) => table,
+            Err(error) => return print(&error.to_string()),
+        };
+        let stop = AtomicBool::new(false);
+        let history = History::new();
+        let search = Search { position: &position, history: &history, limits: &limits, table: &table, stop: &stop };
+        let outcome = search.run(&mut ());
+        nodes += outcome.nodes;
+        print(&format!("{:>10} nodes  {fen}", outcome.nodes));
+    }
+    let nps = (nodes as f64 / start.elapsed().as_secs_f64()) as u64;
+    print(&format!("{nodes} nodes {nps} nps"));
+}

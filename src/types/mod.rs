@@ -1,0 +1,63 @@
+//! The small domains of chess: squares, pieces, moves, sets of squares, scores. They know nothing of the rest.
+
+mod bitboard;
+mod castling;
+mod moves;
+mod piece;
+mod score;
+mod square;
+
+pub use bitboard::Bitboard;
+pub use castling::{CastlingRights, Wing};
+pub use moves::{Move, MoveKind};
+pub use piece::{Color, Piece, PieceType};
+pub use score::Score;
+pub use square::{File, Rank, Square};
+
+/// Defines an enum over `0..COUNT` whose members index arrays of that length.
+macro_rules! small_enum {
+    ($(#[$meta:meta])* $name:ident, $count:literal, [$($member:ident),* $(,)?]) => {
+        $(#[$meta])*
+        #[allow(missing_docs, reason = "the members name themselves")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum $name { $($member),* }
+
+        impl $name {
+            /// How many members there are.
+            pub const COUNT: usize = $count;
+            /// All members in order.
+            pub const ALL: [Self; $count] = [$(Self::$member),*];
+
+            /// The member's number, counted from 0.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self as usize
+            }
+
+            /// The member with this number; none if there are fewer.
+            #[inline]
+            pub fn from_index(index: usize) -> Option<Self> {
+                Self::ALL.get(index).copied()
+            }
+        }
+
+        impl<T> std::ops::Index<$name> for [T; $count] {
+            type Output = T;
+            #[inline]
+            fn index(&self, index: $name) -> &T {
+                &self[index as usize]
+            }
+        }
+
+        impl<T> std::ops::IndexMut<$name> for [T; $count] {
+            #[inline]
+            fn index_mut(&mut self, index: $name) -> &mut T {
+                &mut self[index as usize]
+            }
+        }
+
+        const _: () = assert!(size_of::<Option<$name>>() == 1);
+    };
+}
+use small_enum;

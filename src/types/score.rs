@@ -1,0 +1,134 @@
+use std::fmt;
+use std::ops::{Add, Neg, Sub};
+
+/// A score in centipawns for the side to move, or the distance to mate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Score(i32);
+
+/// Longest distance to mate in plies that a score can express.
+const LONGEST_MATE: i32 = 1000;
+
+impl Score {
+    /// Better than every score.
+    pub const INFINITE: Self = Self(32_001);
+    /// Mate on the board.
+    const MATE: i32 = 32_000;
+    /// A drawn game.
+    pub const DRAW: Self = Self(0);
+
+    /// A score from an evaluation, kept away from those that mean mate.
+    #[inline]
+    pub fn centipawns(value: i32) -> Self {
+        let bound = Self::MATE - LONGEST_MATE - 1;
+        Self(value.clamp(-bound, bound))
+    }
+
+    /// The side to move is mated `ply` plies after the root.
+    #[inline]
+    pub const fn mated_in(ply: usize) -> Self {
+        Self(ply as i32 - Self::MATE)
+    }
+
+    /// Whether the score means that one side mates.
+    #[inline]
+    pub const fn is_mate(self) -> bool {
+        self.0.abs() >= Self::MATE - LONGEST_MATE
+    }
+
+    /// The number that is compared.
+    #[inline]
+    pub const fn value(self) -> i32 {
+        self.0
+    }
+
+    /// For the transposition table: distances to mate counted from the node at `ply` in place of the root.
+    #[inline]
+    pub const fn from_root_to_node(self, ply: usize) -> i16 {
+        let ply = ply as i32;
+        (if !self.is_mate() {
+            self.0
+        } else if self.0 > 0 {
+            self.0 + ply
+        } else {
+            self.0 - ply
+        }) as i16
+    }
+
+    /// The inverse of [`Score::from_root_to_node`]. Any number gives a score within the bounds.
+    #[inline]
+    pub const fn from_node_to_root(stored: i16, ply: usize) -> Self {
+        let (score, ply) = (Self(stored as i32), ply as i32);
+        if !score.is_mate() {
+            score
+        } else if score.0 > 0 {
+            Self(if score.0 - ply > Self::MATE { Self::MATE } else { score.0 - ply })
+        } else {
+            Self(if score.0 + ply < -Self::MATE { -Self::MATE } else { score.0 + ply })
+        }
+    }
+}
+
+impl Neg for Score {
+    type Output = Self;
+    #[inline]
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Add<i32> for Score {
+    type Output = Self;
+    #[inline]
+    fn add(self, margin: i32) -> Self {
+        Self(self.0 + margin)
+    }
+}
+
+impl Sub<i32> for Score {
+    type Output = Self;
+    #[inline]
+    fn sub(self, margin: i32) -> Self {
+        Self(self.0 - margin)
+    }
+}
+
+/// As UCI wants it: `cp 34` or `mate -3`.
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if !self.is_mate() {
+            return write!(f, "cp {}", self.0);
+        }
+        let plies = Self::MATE - self.0.abs();
+        if self.0 > 0 { write!(f, "mate {}", (plies + 1) / 2) } else { write!(f, "mate -{}", plies / 2) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_for_uci() {
+        assert_eq!(Score::centipawns(-34).to_string(), "cp -34");
+        assert_eq!(Score::mated_in(0).to_string(), "mate -0");
+        assert_eq!(Score::mated_in(2).to_string(), "mate -1");
+        assert_eq!((-Score::mated_in(1)).to_string(), "mate 1");
+        assert_eq!((-Score::mated_in(3)).to_string(), "mate 2");
+    }
+
+    #[test]
+    fn evaluations_are_no_mates() {
+        for value in [i32::MIN, -100_000, 0, 100_000, i32::MAX] {
+            assert!(!Score::centipawns(value).is_mate());
+        }
+    }
+
+    #[test]
+    fn mates_are_stored_relative_to_the_node() {
+        let found = -Score::mated_in(7);
+        assert_eq!(Score::from_node_to_root(found.from_root_to_node(4), 4), found);
+        assert_eq!(Score::from_node_to_root(found.from_root_to_node(4), 6), -Score::mated_in(9));
+        assert_eq!(Score::from_node_to_root(100, 50), Score::centipawns(100));
+    }
+}

@@ -1,0 +1,9 @@
+//! The Universal Chess Interface: commands, options, the loop that answers while it searches, and the lines it prints.
+
+mod command;
+mod engine;
+mod output;
+
+pub use command::{Command, Go, SetPosition, parse};
+pub use engine::Engine;
+pub use output::Reporter;
