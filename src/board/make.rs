@@ -1,6 +1,6 @@
 use super::Position;
 use crate::tables::{black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
-use crate::types::{Color, File, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
+use crate::types::{Color, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
 
 /// Hears which pieces a move puts on the board and takes from it, in the order in which it happens.
 pub trait Observer {
@@ -103,11 +103,6 @@ impl Position {
         self.squares[square] = None;
         self.key ^= piece_key(piece, square);
         observer.take(piece, square);
-    }
-
-    pub(super) fn grant(&mut self, color: Color, wing: Wing, file: File) {
-        self.castling.grant(color, wing, file);
-        self.key ^= castling_key(color, file);
     }
 
     fn revoke(&mut self, color: Color, wing: Wing) {

@@ -240,8 +240,8 @@ mod tests {
         table.store(4, 0, entry(6, Score::DRAW));
         assert_eq!([1, 2, 3, 4].map(|key| table.probe(key, 0).is_some()), [false, true, true, true]);
         table.next_age();
-        table.store(5, 0, entry(1, Score::DRAW));
-        table.store(6, 0, entry(1, Score::DRAW));
+        table.store(5, 0, entry(4, Score::DRAW));
+        table.store(6, 0, entry(4, Score::DRAW));
         assert_eq!([2, 3, 4, 5, 6].map(|key| table.probe(key, 0).is_some()), [true, false, false, true, true]);
     }
 

@@ -162,7 +162,7 @@ mod tests {
             let (mut file, mut rank) = (square.file() as i32, square.rank() as i32);
             loop {
                 (file, rank) = (file + files, rank + ranks);
-                if file < 0 || file > 7 || rank < 0 || rank > 7 {
+                if !(0..8).contains(&file) || !(0..8).contains(&rank) {
                     break;
                 }
                 let target = Square::wrapping((rank * 8 + file) as usize);

@@ -5,7 +5,8 @@ use crate::nnue;
 use crate::search::{Clock, Limits, MAX_MEGABYTES, Search, TranspositionTable};
 use crate::tools::{bench, perft};
 use std::io::BufRead;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub struct Engine {
 #[derive(Debug)]
 struct Running {
     thread: JoinHandle<()>,
+    /// Set before the move is printed: from then on the GUI may send anything, though the thread has yet to end.
+    done: Arc<AtomicBool>,
     /// Whether it ends by itself.
     bounded: bool,
 }
@@ -202,6 +205,8 @@ impl Engine {
         let (table, stop) = (Arc::clone(&self.table), Arc::clone(&self.stop));
         stop.store(false, Relaxed);
         let bounded = limits.is_bounded();
+        let done = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&done);
         let thread = thread::spawn(move || {
             let mut reporter = reporter;
             let table = table.read().expect("nobody panics with the table in hand");
@@ -212,12 +217,13 @@ impl Engine {
                 thread::sleep(Duration::from_millis(1));
             }
             drop(table);
+            over.store(true, Release);
             match outcome.best {
                 Some(best) => say!("bestmove {}", best.uci(reporter.chess960)),
                 None => say!("bestmove (none)"),
             }
         });
-        self.running = Some(Running { thread, bounded });
+        self.running = Some(Running { thread, done, bounded });
     }
 
     fn limits(&self, go: &Go) -> Limits {
@@ -249,7 +255,7 @@ impl Engine {
     }
 
     fn is_searching(&self) -> bool {
-        self.running.as_ref().is_some_and(|running| !running.thread.is_finished())
+        self.running.as_ref().is_some_and(|running| !running.done.load(Acquire))
     }
 
     fn join(&mut self) {

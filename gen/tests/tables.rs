@@ -1,0 +1,57 @@
+//! Generators: right, the same every time, and able to tell a wrong table.
+#![cfg(feature = "generate")]
+
+use kiln_gen::{magic, zobrist};
+
+#[test]
+fn magics_are_the_same_every_time_and_complete() {
+    let tables = magic::search(1);
+    assert_eq!(tables, magic::search(1));
+    assert_ne!(tables.sliders, magic::search(2).sliders);
+    assert_eq!(tables.attacks.len(), 107_648);
+    assert_eq!(magic::verify(&tables), Ok(()));
+}
+
+#[test]
+fn wrong_tables_are_found() {
+    let good = magic::search(1);
+    let mut attacks = good.clone();
+    let used = magic::index(&good.sliders.bishop[27], 0);
+    attacks.attacks[used] ^= 1;
+    let wrong = magic::verify(&attacks).unwrap_err();
+    assert_eq!((wrong.slider, wrong.square), ("bishop", 27));
+    let mut factor = good.clone();
+    factor.sliders.rook[5].factor += 1;
+    assert_eq!(magic::verify(&factor).unwrap_err().square, 5);
+    let mut offset = good.clone();
+    offset.sliders.bishop[63].offset += 1 << 20;
+    assert_eq!(magic::verify(&offset).unwrap_err().square, 63);
+}
+
+#[test]
+fn keys_depend_on_the_seed_alone() {
+    assert_eq!(zobrist::zobrist(3), zobrist::zobrist(3));
+    assert_ne!(zobrist::zobrist(3), zobrist::zobrist(4));
+}
+
+#[cfg(feature = "blob")]
+#[test]
+fn blobs_are_named_in_the_manifest() {
+    use kiln_gen::{blob::Firing, geometry, manifest::Manifest};
+    let folder = std::env::temp_dir().join(format!("kiln-gen-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut firing = Firing::new(&folder);
+    firing.value("leapers", &geometry::leapers()).unwrap();
+    firing.list("numbers", &[1u16, 0x0203]).unwrap();
+    let manifest = firing.finish().unwrap();
+
+    assert_eq!(std::fs::read(folder.join("numbers.bin")).unwrap(), [1, 0, 3, 2]);
+    let bytes = std::fs::read(folder.join("manifest.bin")).unwrap();
+    assert_eq!(Manifest::from_bytes(&bytes).unwrap(), manifest);
+    let [leapers, numbers] = &manifest.blobs[..] else { panic!("two blobs") };
+    assert_eq!((leapers.element.as_str(), leapers.length, leapers.alignment), ("Leapers", 2048, 64));
+    assert_eq!((numbers.name.as_str(), numbers.element.as_str(), numbers.length), ("numbers", "[u16; 2]", 4));
+    assert!(Manifest::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+    assert!(Manifest::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -1,0 +1,73 @@
+//! Random games, compared move by move with cozy-chess and with everything computed from scratch.
+
+use kiln::board::Position;
+use kiln::nnue::Accumulator;
+use kiln::types::Move;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::collections::BTreeSet;
+
+const PLIES: usize = 300;
+
+fn peer_moves(board: &cozy_chess::Board) -> BTreeSet<String> {
+    let mut moves = BTreeSet::new();
+    board.generate_moves(|piece| {
+        moves.extend(piece.into_iter().map(|mv| mv.to_string()));
+        false
+    });
+    moves
+}
+
+fn pick(moves: &[Move], rng: &mut Xoshiro256PlusPlus) -> Move {
+    moves[rng.next_u32() as usize % moves.len()]
+}
+
+/// Plays one game; returns the number of positions that were compared.
+fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro256PlusPlus) -> usize {
+    let mut sums = Accumulator::new(&position);
+    for ply in 0..PLIES {
+        let fen = position.fen(true);
+        let moves = position.moves();
+        let ours: BTreeSet<String> = moves.iter().map(|mv| mv.uci(true)).collect();
+        assert_eq!(ours.len(), moves.len(), "a move is there twice in {fen}");
+        assert_eq!(ours, peer_moves(&peer), "{fen}");
+
+        let noisy: BTreeSet<u16> = position.noisy_moves().iter().map(|mv| mv.word()).collect();
+        let expected: BTreeSet<u16> = moves.iter().filter(|mv| mv.is_noisy()).map(|mv| mv.word()).collect();
+        assert_eq!(noisy, expected, "{fen}");
+
+        // Keys, checkers and all else are kept up to date move by move; reading the FEN computes them anew.
+        assert_eq!(fen.parse::<Position>().as_ref(), Ok(&position), "{fen}");
+        assert_eq!(sums, Accumulator::new(&position), "{fen}");
+
+        if moves.is_empty() || position.halfmove_clock() >= 100 {
+            return ply + 1;
+        }
+        let mv = pick(&moves, rng);
+        assert_eq!(position.parse_move(&mv.uci(true)), Some(mv), "{fen}");
+        (position, sums) = sums.make(&position, mv);
+        peer.play(mv.uci(true).parse().expect("both write moves alike"));
+    }
+    PLIES
+}
+
+#[test]
+fn chess() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let games = 150;
+    let positions: usize = (0..games).map(|_| play(Position::startpos(), cozy_chess::Board::default(), &mut rng)).sum();
+    assert!(positions > 10_000, "only {positions} positions");
+}
+
+#[test]
+fn chess960() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+    let mut castled = 0;
+    for start in (0..960).step_by(4) {
+        let board = cozy_chess::Board::double_chess960_startpos(start, rng.next_u32() % 960);
+        let position: Position = format!("{board:#}").parse().expect("a starting position is legal");
+        castled += position.castling().any(kiln::types::Color::White) as usize;
+        play(position, board, &mut rng);
+    }
+    assert_eq!(castled, 240);
+}
