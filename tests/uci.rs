@@ -2,14 +2,19 @@
 
 use kiln::board::{History, Position};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 struct Kiln {
     process: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    /// Lines of output, read by a thread of their own so that waiting for one can time out.
+    output: Receiver<String>,
 }
+
+/// Longest wait for a line.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Kiln {
     fn start() -> Self {
@@ -18,7 +23,10 @@ impl Kiln {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary starts");
-        let (input, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        let input = process.stdin.take().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let (sender, output) = mpsc::channel();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { process, input, output }
     }
 
@@ -30,10 +38,9 @@ impl Kiln {
     fn until(&mut self, start: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
-            let mut line = String::new();
-            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the output ended before {start:?}: {lines:?}");
-            lines.push(line.trim_end().to_string());
-            if line.starts_with(start) {
+            let line = self.output.recv_timeout(PATIENCE);
+            lines.push(line.unwrap_or_else(|error| panic!("{error} before {start:?}: {lines:?}")));
+            if lines.last().is_some_and(|line| line.starts_with(start)) {
                 return lines;
             }
         }
@@ -55,7 +62,14 @@ fn feed(input: &str) -> String {
     let mut kiln = Kiln::start();
     kiln.send(input);
     drop(kiln.input);
-    let text = std::io::read_to_string(kiln.output).unwrap();
+    let mut text = String::new();
+    loop {
+        match kiln.output.recv_timeout(PATIENCE) {
+            Ok(line) => text += &(line + "\n"),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("still running: {text}"),
+        }
+    }
     assert!(kiln.process.wait().unwrap().success());
     text
 }
