@@ -30,6 +30,7 @@ fn fire() -> Result<(), Box<dyn Error>> {
     let mut firing = Firing::new(&out);
 
     let tables = timed("sliders", || magic::search(MAGIC_SEED));
+    timed("sliders, verified", || magic::verify(&tables))?;
     firing.value("sliders", &tables.sliders)?;
     firing.list("slider_attacks", &tables.attacks)?;
     firing.value("leapers", &timed("leapers", geometry::leapers))?;
