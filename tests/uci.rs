@@ -168,7 +168,7 @@ fn the_end_of_input_finishes_a_bounded_search() {
 fn bad_input_is_named_and_changes_nothing() {
     let out = feed(
         "position startpos moves e2e4\nposition startpos moves e2e4 e2e4\nposition fen 8/8 w - - 0 1\n\
-         setoption name Hash value 0\nsetoption name Nonsense value 1\ngo depth x\nhello there\n\u{fffd}\u{0}\nd",
+         setoption name Hash value 0\nsetoption name Nonsense value 1\ngo depth x\nhello there\nhelp\n\u{fffd}\u{0}\nd",
     );
     for expected in [
         "info string illegal move \"e2e4\" in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
@@ -177,6 +177,7 @@ fn bad_input_is_named_and_changes_nothing() {
         "info string there is no option \"Nonsense\"",
         "info string bad number \"x\" after \"depth\"",
         "info string unknown command \"hello there\"",
+        "go perft N",
         "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
     ] {
         assert!(out.contains(expected), "{expected:?} is not in {out}");

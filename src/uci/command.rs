@@ -34,6 +34,8 @@ pub enum Command {
     Eval,
     /// `bench [DEPTH]`.
     Bench(Option<u32>),
+    /// `help`: list the commands.
+    Help,
     /// `quit`.
     Quit,
 }
@@ -117,6 +119,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
             "d" => Command::Display,
             "eval" => Command::Eval,
             "bench" => Command::Bench(words.next().map(|text| number("bench", Some(text))).transpose()?),
+            "help" => Command::Help,
             "quit" => Command::Quit,
             _ => continue,
         }));

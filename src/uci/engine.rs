@@ -17,6 +17,19 @@ const DEFAULT_HASH: usize = 16;
 const DEFAULT_OVERHEAD: u64 = 30;
 const MAX_OVERHEAD: u64 = 10_000;
 
+const HELP: &str = "\
+uci                                         name and options
+isready                                     answers readyok, also during a search
+ucinewgame                                  forgets what was learnt in the last game
+position startpos|fen FEN [moves MOVE ...]  sets up a position
+go [depth N] [nodes N] [movetime MS] [wtime MS] [btime MS] [winc MS] [binc MS] [movestogo N] [infinite]
+                                            searches; without a limit until stop
+go perft N                                  counts move sequences
+stop                                        ends the search with its best move
+setoption name NAME [value VALUE]           changes an option
+d, eval, bench [DEPTH]                      board, network's score, fixed search
+quit";
+
 /// The engine behind the protocol: a game, its options, and perhaps a search in another thread.
 #[derive(Debug)]
 pub struct Engine {
@@ -97,6 +110,7 @@ impl Engine {
             Command::IsReady => say!("readyok"),
             Command::Stop => self.stop_search(),
             Command::Quit => return Flow::Quit,
+            Command::Help => say!("{HELP}"),
             Command::Display => say!("{}", self.position),
             Command::Eval => {
                 let sums = nnue::Accumulator::new(&self.position);
