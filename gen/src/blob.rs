@@ -1,61 +1,104 @@
-//! Writing blobs: alignment, hash and manifest.
+//! Writing blobs, for [`embed!`](crate::embed!) and [`embed_list!`](crate::embed_list!) to read.
 
-use crate::layout::{ALIGN, Plain};
-use crate::manifest::{Entry, Manifest};
-use alloc::{format, string::String, vec::Vec};
-use sha2::{Digest, Sha256};
+use crate::layout::Plain;
+use alloc::{format, string::ToString, vec::Vec};
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
-/// A batch of blobs on its way to a folder: one file `NAME.bin` for each, and at the end `manifest.bin`.
-#[derive(Debug)]
-pub struct Firing {
-    folder: PathBuf,
-    manifest: Manifest,
+/// Writes a single value to `path`, usually `NAME.bin` in `OUT_DIR`.
+pub fn write<T: Plain>(path: impl AsRef<Path>, value: &T) -> io::Result<()> {
+    put(path.as_ref(), &bytes(core::slice::from_ref(value)))
 }
 
-impl Firing {
-    /// Starts a batch that goes to `folder`, usually `OUT_DIR`. The folder must exist.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), manifest: Manifest::default() }
+/// Writes a list whose length is known only now to `path`, usually `NAME.bin` in `OUT_DIR`, and its length to `NAME.len`.
+pub fn write_list<T: Plain>(path: impl AsRef<Path>, list: &[T]) -> io::Result<()> {
+    put_list(path.as_ref(), &bytes(list), list.len())
+}
+
+fn bytes<T: Plain>(list: &[T]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size_of_val(list));
+    list.iter().for_each(|element| element.write_le(&mut bytes));
+    bytes
+}
+
+fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    std::fs::write(path, bytes)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())))
+}
+
+fn put_list(path: &Path, bytes: &[u8], length: usize) -> io::Result<()> {
+    put(path, bytes)?;
+    put(&path.with_extension("len"), length.to_string().as_bytes())
+}
+
+#[cfg(feature = "firing")]
+pub use firing::Firing;
+
+#[cfg(feature = "firing")]
+mod firing {
+    use super::{bytes, put, put_list};
+    use crate::layout::{ALIGN, Plain};
+    use crate::manifest::{Entry, Manifest};
+    use alloc::{format, string::String};
+    use sha2::{Digest, Sha256};
+    use std::io;
+    use std::path::PathBuf;
+
+    /// A batch of blobs on its way to a folder: one file `NAME.bin` for each, and at the end `manifest.bin` with their hashes.
+    #[derive(Debug)]
+    pub struct Firing {
+        folder: PathBuf,
+        manifest: Manifest,
     }
 
-    /// Writes a single value.
-    pub fn value<T: Plain>(&mut self, name: &str, value: &T) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(size_of::<T>());
-        value.write_le(&mut bytes);
-        self.bytes(name, type_name::<T>(), &bytes)
-    }
-
-    /// Writes a list whose length is known only now.
-    pub fn list<T: Plain>(&mut self, name: &str, list: &[T]) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(size_of_val(list));
-        for element in list {
-            element.write_le(&mut bytes);
+    impl Firing {
+        /// Starts a batch that goes to `folder`, usually `OUT_DIR`. The folder must exist.
+        pub fn new(folder: impl Into<PathBuf>) -> Self {
+            Self { folder: folder.into(), manifest: Manifest::default() }
         }
-        self.bytes(name, format!("[{}; {}]", type_name::<T>(), list.len()), &bytes)
+
+        /// Writes a single value.
+        pub fn value<T: Plain>(&mut self, name: &str, value: &T) -> io::Result<()> {
+            self.bytes(name, type_name::<T>(), &bytes(core::slice::from_ref(value)))
+        }
+
+        /// Writes a list whose length is known only now.
+        pub fn list<T: Plain>(&mut self, name: &str, list: &[T]) -> io::Result<()> {
+            let bytes = bytes(list);
+            put_list(&self.path(name), &bytes, list.len())?;
+            self.note(name, format!("[{}; {}]", type_name::<T>(), list.len()), &bytes);
+            Ok(())
+        }
+
+        /// Writes bytes that already have the layout of the type called `element`.
+        pub fn bytes(&mut self, name: &str, element: String, bytes: &[u8]) -> io::Result<()> {
+            put(&self.path(name), bytes)?;
+            self.note(name, element, bytes);
+            Ok(())
+        }
+
+        /// Writes the manifest and returns it.
+        pub fn finish(self) -> io::Result<Manifest> {
+            put(&self.path("manifest"), &self.manifest.to_bytes())?;
+            Ok(self.manifest)
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.join(format!("{name}.bin"))
+        }
+
+        fn note(&mut self, name: &str, element: String, bytes: &[u8]) {
+            self.manifest.blobs.push(Entry {
+                name: name.into(),
+                element,
+                length: bytes.len() as u64,
+                alignment: ALIGN as u32,
+                sha256: Sha256::digest(bytes).into(),
+            });
+        }
     }
 
-    /// Writes bytes that already have the layout of the type called `element`.
-    pub fn bytes(&mut self, name: &str, element: String, bytes: &[u8]) -> io::Result<()> {
-        std::fs::write(self.folder.join(name).with_extension("bin"), bytes)?;
-        self.manifest.blobs.push(Entry {
-            name: name.into(),
-            element,
-            length: bytes.len() as u64,
-            alignment: ALIGN as u32,
-            sha256: Sha256::digest(bytes).into(),
-        });
-        Ok(())
+    fn type_name<T>() -> String {
+        core::any::type_name::<T>().replace("kiln_gen::layout::", "")
     }
-
-    /// Writes the manifest and returns it.
-    pub fn finish(self) -> io::Result<Manifest> {
-        std::fs::write(self.folder.join("manifest.bin"), self.manifest.to_bytes())?;
-        Ok(self.manifest)
-    }
-}
-
-fn type_name<T>() -> String {
-    core::any::type_name::<T>().replace("kiln_gen::layout::", "")
 }

@@ -5,29 +5,30 @@
 //! stands for square *n*. Everything here is plain, safe, scalar Rust, so that it runs on any build host, and every
 //! generator gives the same bytes on each of them.
 //!
-//! Without features the crate is `no_std` and holds only [`layout`], the types shared by the writer and the reader.
+//! Without features the crate is `no_std`, depends on nothing and holds only what the reader needs: [`layout`], the types that it
+//! shares with the writer, and [`embed!`] and [`embed_list!`].
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "generate", feature = "manifest"))]
+#[cfg(any(feature = "generate", feature = "manifest", feature = "network"))]
 extern crate alloc;
-#[cfg(feature = "generate")]
+#[cfg(any(feature = "generate", feature = "network"))]
 extern crate std;
 
+pub mod embed;
 pub mod layout;
 
 #[cfg(feature = "manifest")]
 pub mod manifest;
 
 #[cfg(feature = "generate")]
+pub mod blob;
+#[cfg(feature = "generate")]
 pub mod geometry;
 #[cfg(feature = "generate")]
 pub mod magic;
 #[cfg(feature = "generate")]
 pub mod zobrist;
-
-#[cfg(feature = "blob")]
-pub mod blob;
 
 #[cfg(feature = "network")]
 pub mod network;

@@ -34,7 +34,7 @@ fn keys_depend_on_the_seed_alone() {
     assert_ne!(zobrist::zobrist(3), zobrist::zobrist(4));
 }
 
-#[cfg(feature = "blob")]
+#[cfg(feature = "firing")]
 #[test]
 fn blobs_are_named_in_the_manifest() {
     use kiln_gen::{blob::Firing, geometry, manifest::Manifest};
@@ -46,6 +46,7 @@ fn blobs_are_named_in_the_manifest() {
     let manifest = firing.finish().unwrap();
 
     assert_eq!(std::fs::read(folder.join("numbers.bin")).unwrap(), [1, 0, 3, 2]);
+    assert_eq!(std::fs::read(folder.join("numbers.len")).unwrap(), b"2");
     let bytes = std::fs::read(folder.join("manifest.bin")).unwrap();
     assert_eq!(Manifest::from_bytes(&bytes).unwrap(), manifest);
     let [leapers, numbers] = &manifest.blobs[..] else { panic!("two blobs") };

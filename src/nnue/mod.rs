@@ -13,11 +13,11 @@ pub use accumulator::Accumulator;
 pub use dimensions::{HIDDEN, NAME, QA, QB, SCALE};
 
 use crate::simd::native;
-use crate::tables::{blob, view};
 use crate::types::{Color, Score};
+use kiln_gen::embed;
 use kiln_gen::layout::Network;
 
-static NETWORK: &Network<HIDDEN> = view(blob!("network"));
+static NETWORK: &Network<HIDDEN> = embed!("network");
 
 /// The score of a position for the side to move, from its accumulator.
 pub fn evaluate(accumulator: &Accumulator, side: Color) -> Score {

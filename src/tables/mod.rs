@@ -1,55 +1,39 @@
 //! The blobs that the build fired, as typed statics. Nothing else in the engine knows that there are blobs.
 
 use crate::types::{Bitboard, Color, File, Piece, Square};
-use include_bytes_aligned::include_bytes_aligned;
-use kiln_gen::layout::{ALIGN, Leapers, Lines, Magic, Plain, Sliders, Superpiece, Zobrist};
+use kiln_gen::layout::{Leapers, Lines, Magic, Sliders, Superpiece, Zobrist};
 use kiln_gen::manifest::Manifest;
+use kiln_gen::{embed, embed_list};
 
-/// The bytes of a blob, aligned to [`ALIGN`].
-macro_rules! blob {
-    ($name:literal) => {{
-        // `include_bytes_aligned` wants a literal.
-        const _: () = assert!(kiln_gen::layout::ALIGN == 64);
-        include_bytes_aligned::include_bytes_aligned!(64, concat!(env!("OUT_DIR"), "/", $name, ".bin"))
-    }};
-}
-pub(crate) use blob;
+static SLIDERS: &Sliders = embed!("sliders");
+static SLIDER_ATTACKS: &[u64] = embed_list!("slider_attacks");
+static LEAPERS: &Leapers = embed!("leapers");
+static LINES: &Lines = embed!("lines");
+static ZOBRIST: &Zobrist = embed!("zobrist");
+static SUPERPIECE: &Superpiece = embed!("superpiece");
+static MANIFEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/manifest.bin"));
 
-#[cfg(target_endian = "big")]
-compile_error!("Kiln reads little-endian tables in place and cannot be built for a big-endian target");
-
-/// Views a whole blob as one value. In a constant, a wrong size or alignment is a compile error.
-pub(crate) const fn view<T: Plain>(bytes: &'static [u8]) -> &'static T {
-    assert!(bytes.len() == size_of::<T>(), "a blob has another size than its type");
-    assert!(align_of::<T>() <= ALIGN, "a type needs more alignment than blobs have");
-    // SAFETY: the bytes live as long as the program, are as many as T has, and blobs are aligned to ALIGN (the compiler
-    // itself rejects a constant reference that is not). `Plain` is sealed: its types hold only integers without padding, so any bytes are valid.
-    unsafe { &*bytes.as_ptr().cast::<T>() }
-}
-
-/// Views a whole blob as a list.
-const fn view_list<T: Plain>(bytes: &'static [u8]) -> &'static [T] {
-    assert!(bytes.len().is_multiple_of(size_of::<T>()), "a blob's size is no multiple of its type's");
-    assert!(align_of::<T>() <= ALIGN, "a type needs more alignment than blobs have");
-    // SAFETY: as in `view`; the length in elements covers just the bytes.
-    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), bytes.len() / size_of::<T>()) }
-}
-
-static SLIDERS: &Sliders = view(blob!("sliders"));
-static SLIDER_ATTACKS: &[u64] = view_list(blob!("slider_attacks"));
-static LEAPERS: &Leapers = view(blob!("leapers"));
-static LINES: &Lines = view(blob!("lines"));
-static ZOBRIST: &Zobrist = view(blob!("zobrist"));
-static SUPERPIECE: &Superpiece = view(blob!("superpiece"));
-static MANIFEST: &[u8] = include_bytes_aligned!(1, concat!(env!("OUT_DIR"), "/manifest.bin"));
+/// However damaged the blobs may be, no look-up leaves the table: an index has `64 - shift` bits.
+const _: () = {
+    let (rook, bishop) = (&SLIDERS.rook, &SLIDERS.bishop);
+    let mut square = 0;
+    while square < 128 {
+        let magic = if square < 64 { &rook[square] } else { &bishop[square - 64] };
+        assert!(0 < magic.shift && magic.shift < 64, "the blob of slider magics is damaged");
+        assert!(
+            magic.offset as usize + (1 << (64 - magic.shift)) <= SLIDER_ATTACKS.len(),
+            "the blobs of sliders and of their attacks do not belong together"
+        );
+        square += 1;
+    }
+};
 
 #[inline]
 fn slider_attacks(magic: &Magic, occupied: Bitboard) -> Bitboard {
     let key = (occupied.0 & magic.mask).wrapping_mul(magic.factor) >> magic.shift;
     let index = magic.offset as usize + key as usize;
     debug_assert!(index < SLIDER_ATTACKS.len());
-    // SAFETY: the build looked up every subset of this mask with this magic in this very table
-    // (`kiln_gen::magic::verify`), and `occupied & mask` is one of them.
+    // SAFETY: the compiler has checked above for all magics that offset and index stay inside the table.
     Bitboard(unsafe { *SLIDER_ATTACKS.get_unchecked(index) })
 }
 
@@ -154,6 +138,8 @@ pub fn manifest() -> Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kiln_gen::layout::Plain;
+    use sha2::{Digest, Sha256};
 
     /// Ray walking written apart from the generator's.
     fn walk(square: Square, steps: [(i32, i32); 4], occupied: Bitboard) -> Bitboard {
@@ -274,12 +260,30 @@ mod tests {
         assert_eq!((keys.len(), keys.contains(&0)), (count, false));
     }
 
+    /// Finds a blob that was damaged between the build script and the compiler: such a one compiles if its size is right.
     #[test]
-    fn the_manifest_lists_every_blob() {
+    fn the_manifest_lists_every_blob_with_its_hash() {
+        fn hash<T: Plain>(list: &[T]) -> [u8; 32] {
+            let mut bytes = Vec::with_capacity(size_of_val(list));
+            list.iter().for_each(|element| element.write_le(&mut bytes));
+            Sha256::digest(bytes).into()
+        }
+        use std::slice::from_ref;
         let manifest = manifest();
         let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
         assert_eq!(names, ["sliders", "slider_attacks", "leapers", "lines", "superpiece", "zobrist", "network"]);
-        assert_eq!(manifest.blobs[1].length as usize, size_of_val(SLIDER_ATTACKS));
-        assert_eq!(manifest.blobs[3].length as usize, size_of_val(LINES));
+        let hashes = [
+            hash(from_ref(SLIDERS)),
+            hash(SLIDER_ATTACKS),
+            hash(from_ref(LEAPERS)),
+            hash(from_ref(LINES)),
+            hash(from_ref(SUPERPIECE)),
+            hash(from_ref(ZOBRIST)),
+            // Its type is known to `nnue` alone.
+            Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network.bin"))).into(),
+        ];
+        for (blob, hash) in manifest.blobs.iter().zip(hashes) {
+            assert_eq!(blob.sha256, hash, "{} is damaged", blob.name);
+        }
     }
 }

@@ -1,0 +1,33 @@
+//! Embeds tables that the build script has fired, and draws what some pieces attack.
+#![forbid(unsafe_code)]
+
+use kiln_gen::layout::{Leapers, Lines, Magic, Sliders};
+use kiln_gen::{embed, embed_list};
+
+static SLIDERS: &Sliders = embed!("sliders");
+static SLIDER_ATTACKS: &[u64] = embed_list!("slider_attacks");
+static LEAPERS: &Leapers = embed!("leapers");
+static LINES: &Lines = embed!("lines");
+
+fn slider_attacks(magic: &Magic, occupied: u64) -> u64 {
+    let key = (occupied & magic.mask).wrapping_mul(magic.factor) >> magic.shift;
+    SLIDER_ATTACKS[magic.offset as usize + key as usize]
+}
+
+fn draw(title: &str, set: u64) {
+    println!("{title}");
+    for rank in (0..8).rev() {
+        let row: Vec<&str> = (0..8).map(|file| if set >> (8 * rank + file) & 1 != 0 { "X" } else { "." }).collect();
+        println!("{}", row.join(" "));
+    }
+}
+
+fn main() {
+    const E4: usize = 28;
+    const G4: usize = 30;
+    const E6: usize = 44;
+    const H7: usize = 55;
+    draw("rook e4, blockers e6 g4", slider_attacks(&SLIDERS.rook[E4], 1 << E6 | 1 << G4));
+    draw("knight e4", LEAPERS.knight[E4]);
+    draw("between e4 and h7", LINES.between[E4][H7]);
+}
