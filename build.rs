@@ -4,6 +4,7 @@ use kiln_gen::blob::Firing;
 use kiln_gen::network::Asset;
 use kiln_gen::{geometry, magic, zobrist};
 use std::error::Error;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,19 +15,23 @@ const MAGIC_SEED: u64 = 1;
 const KEY_SEED: u64 = 2;
 
 fn main() {
+    // Cargo stops the build at such a line, and does not repeat all that was printed as it does after a failed exit.
     if let Err(error) = fire() {
         println!("cargo::error={error}");
-        std::process::exit(1);
     }
 }
 
 fn fire() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=EVALFILE");
-    if std::env::var("CARGO_CFG_TARGET_ENDIAN")? != "little" {
+    let set_by_cargo =
+        |name| std::env::var_os(name).ok_or(format!("{name} is not set: this program is for Cargo to run"));
+    if set_by_cargo("CARGO_CFG_TARGET_ENDIAN")? != "little" {
         return Err("Kiln reads little-endian tables in place and cannot be built for a big-endian target".into());
     }
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: this runs under Cargo")?);
+    let out = PathBuf::from(set_by_cargo("OUT_DIR")?);
+    // First, because it alone depends on what the user gives.
+    let asset = timed("network", network)?;
     let mut firing = Firing::new(&out);
 
     let tables = timed("sliders", || magic::search(MAGIC_SEED));
@@ -38,20 +43,30 @@ fn fire() -> Result<(), Box<dyn Error>> {
     firing.value("superpiece", &timed("superpiece", geometry::superpiece))?;
     firing.value("zobrist", &timed("zobrist", || zobrist::zobrist(KEY_SEED)))?;
 
-    let asset = timed("network", network)?;
     let (element, bytes) = asset.arrange();
     firing.bytes("network", element, &bytes)?;
-    std::fs::write(out.join("network_dimensions.rs"), asset.dimensions())?;
+    let dimensions = out.join("network_dimensions.rs");
+    std::fs::write(&dimensions, asset.dimensions())
+        .map_err(|error| format!("cannot write {}: {error}", dimensions.display()))?;
 
     timed("manifest", || firing.finish())?;
     Ok(())
 }
 
+/// The network to embed. A relative path starts at the package's root, where Cargo runs this program.
 fn network() -> Result<Asset, String> {
     let chosen = std::env::var_os("EVALFILE").filter(|path| !path.is_empty());
     let path = chosen.as_deref().map_or(Path::new(DEFAULT_NETWORK), Path::new);
+    let refuse = |error: &dyn Display| {
+        let path = std::path::absolute(path).unwrap_or(path.into());
+        format!("cannot embed the network {}: {error}", path.display())
+    };
+    // A device or a pipe could be read without end, and Cargo would search a folder for changes.
+    let metadata = std::fs::metadata(path).map_err(|error| refuse(&error))?;
+    if !metadata.is_file() {
+        return Err(refuse(&"it is no regular file"));
+    }
     println!("cargo::rerun-if-changed={}", path.display());
-    let refuse = |error: &dyn Error| format!("network {}: {error}", path.display());
     let bytes = std::fs::read(path).map_err(|error| refuse(&error))?;
     Asset::from_bytes(&bytes).map_err(|error| refuse(&error))
 }

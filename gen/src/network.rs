@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format that is written and read.
-pub const VERSION: u16 = 1;
+/// The version of the format that is written and read. In version 1 the hash left out the header.
+pub const VERSION: u16 = 2;
 /// Accumulator widths that the engine can be built for, in steps of 32.
 pub const HIDDEN_RANGE: core::ops::RangeInclusive<u32> = 32..=2048;
 /// Inputs: two colours, six types, 64 squares.
@@ -43,8 +43,8 @@ pub struct Header {
     pub qb: u16,
     /// Centipawns per unit of output.
     pub scale: u16,
-    /// SHA-256 of the uncompressed payload.
-    pub payload_sha256: [u8; 32],
+    /// SHA-256 of this header with zeros in this place, followed by the uncompressed payload.
+    pub sha256: [u8; 32],
 }
 
 impl Header {
@@ -52,6 +52,16 @@ impl Header {
     pub fn payload_length(&self) -> usize {
         let hidden = self.hidden as usize;
         2 * (INPUTS * hidden + hidden + 2 * hidden) + 4
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        bincode::encode_to_vec(self, bincode::config::standard()).expect("a header always encodes")
+    }
+
+    /// What [`Self::sha256`] should be.
+    fn hash(&self, payload: &[u8]) -> [u8; 32] {
+        let header = Self { sha256: [0; 32], ..self.clone() };
+        Sha256::new_with_prefix(header.to_bytes()).chain_update(payload).finalize().into()
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -86,6 +96,13 @@ pub enum Fault {
     Truncated,
     /// The header is not what it should be.
     Header(bincode::error::DecodeError),
+    /// The header has another length than the file states.
+    HeaderLength {
+        /// What the file states.
+        stated: usize,
+        /// What the header has.
+        read: usize,
+    },
     /// A dimension that the engine cannot be built for.
     Dimension {
         /// Name of the header's field.
@@ -104,7 +121,7 @@ pub enum Fault {
         /// Bytes that the dimensions in the header ask for.
         expected: usize,
     },
-    /// The payload's hash differs from the one in the header.
+    /// The hash of header and payload differs from the one in the header.
     Hash,
     /// A weight so large that sums could overflow.
     Weight {
@@ -124,12 +141,13 @@ impl fmt::Display for Fault {
             Self::Version(found) => write!(f, "format version {found}, only version {VERSION} is known"),
             Self::Truncated => write!(f, "the file ends within its header"),
             Self::Header(error) => write!(f, "unreadable header: {error}"),
+            Self::HeaderLength { stated, read } => write!(f, "the header has {read} bytes, the file states {stated}"),
             Self::Dimension { field, value, allowed } => write!(f, "{field} is {value}, allowed is {allowed}"),
             Self::Payload(error) => write!(f, "the payload cannot be decompressed: {error}"),
             Self::Length { found, expected } => {
                 write!(f, "the payload has {found} bytes, the dimensions in the header ask for {expected}")
             }
-            Self::Hash => write!(f, "the payload's SHA-256 differs from the header's: the file is damaged"),
+            Self::Hash => write!(f, "the contents do not have the SHA-256 that the header states: the file is damaged"),
             Self::Weight { tensor, found, limit } => {
                 write!(f, "the {tensor} can overflow: {found} was found, the limit is {limit}")
             }
@@ -167,7 +185,10 @@ impl Asset {
         let length = u32::from_le_bytes(*length) as usize;
         let (header, payload) = rest.split_at_checked(length).ok_or(Fault::Truncated)?;
         let config = bincode::config::standard().with_limit::<HEADER_LIMIT>();
-        let (header, _) = bincode::decode_from_slice::<Header, _>(header, config).map_err(Fault::Header)?;
+        let (header, read) = bincode::decode_from_slice::<Header, _>(header, config).map_err(Fault::Header)?;
+        if read != length {
+            return Err(Fault::HeaderLength { stated: length, read });
+        }
         header.check()?;
 
         let expected = header.payload_length();
@@ -176,7 +197,7 @@ impl Asset {
         if payload.len() != expected {
             return Err(Fault::Length { found: payload.len(), expected });
         }
-        if Sha256::digest(&payload)[..] != header.payload_sha256 {
+        if header.hash(&payload) != header.sha256 {
             return Err(Fault::Hash);
         }
         let hidden = header.hidden as usize;
@@ -197,8 +218,7 @@ impl Asset {
     /// The file that [`Asset::from_bytes`] reads. The hash in the header is computed, not taken over.
     pub fn to_bytes(&self) -> Vec<u8> {
         let payload = self.payload();
-        let header = Header { payload_sha256: Sha256::digest(&payload).into(), ..self.header.clone() };
-        let header = bincode::encode_to_vec(header, bincode::config::standard()).expect("a header always encodes");
+        let header = Header { sha256: self.header.hash(&payload), ..self.header.clone() }.to_bytes();
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend((header.len() as u32).to_le_bytes());

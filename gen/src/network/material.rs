@@ -82,7 +82,7 @@ pub fn material() -> Asset {
             qa: QA as u16,
             qb: QB as u16,
             scale: SCALE as u16,
-            payload_sha256: [0; 32],
+            sha256: [0; 32],
         },
         features,
         feature_bias: (0..HIDDEN as i32).map(|neuron| bias(neuron) as i16).collect(),
