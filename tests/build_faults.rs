@@ -1,0 +1,191 @@
+//! Faults of the build: the build script, run as Cargo runs it, works or says in one sentence what is wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::SystemTime;
+
+/// The compiled build script of this very build: the newest of those beside the output folder.
+fn script() -> PathBuf {
+    let builds = Path::new(env!("OUT_DIR")).ancestors().nth(2).unwrap();
+    let name = format!("build-script-build{}", std::env::consts::EXE_SUFFIX);
+    let scripts = fs::read_dir(builds).unwrap().filter_map(|entry| {
+        let folder = entry.unwrap().path();
+        let is_kiln = folder.file_name().unwrap().to_string_lossy().rsplit_once('-').is_some_and(|(n, _)| n == "kiln");
+        let script = folder.join(&name);
+        let built = fs::metadata(&script).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        (is_kiln && script.exists()).then_some((built, script))
+    });
+    scripts.max().expect("this package has a build script").1
+}
+
+/// A folder of its own for each test, empty.
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("build faults").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The script as Cargo would start it.
+fn command(out: &Path) -> Command {
+    let mut command = Command::new(script());
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("EVALFILE");
+    command.env("CARGO_CFG_TARGET_ENDIAN", "little").env("OUT_DIR", out);
+    command
+}
+
+/// The directives that the script has printed for Cargo, which takes an error as the end of the build.
+fn directives(output: &Output) -> Vec<String> {
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && output.stderr.is_empty(), "the script fell over: {output:?}");
+    printed.lines().filter_map(|line| line.strip_prefix("cargo::")).map(String::from).collect()
+}
+
+fn refusal(command: &mut Command) -> String {
+    let directives = directives(&command.output().unwrap());
+    let errors: Vec<&str> = directives.iter().filter_map(|line| line.strip_prefix("error=")).collect();
+    let [error] = errors[..] else { panic!("one error is expected: {directives:?}") };
+    error.into()
+}
+
+fn succeed(command: &mut Command) -> Vec<String> {
+    let directives = directives(&command.output().unwrap());
+    assert!(!directives.iter().any(|line| line.starts_with("error=")), "{directives:?}");
+    directives
+}
+
+fn default_network() -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/kiln.nnue.zst")).unwrap()
+}
+
+/// The files of a folder and below it, with their contents.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(contents(&path));
+        } else {
+            files.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    files
+}
+
+/// By name, as the folder differs.
+fn blobs(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    contents(out).into_iter().map(|(path, bytes)| (name(path), bytes)).collect()
+}
+
+#[test]
+fn networks_that_cannot_be_embedded() {
+    let folder = scratch("networks");
+    let good = default_network();
+    let file = folder.join("a network.zst");
+    let refused = |path: &Path, reason: &str| {
+        let error = refusal(command(&folder).env("EVALFILE", path));
+        let expected = format!("cannot embed the network {}: {reason}", path.display());
+        assert!(error.starts_with(&expected), "expected {expected:?}, found {error:?}");
+        assert!(!folder.join("network.bin").exists());
+    };
+    refused(&folder.join("missing"), "");
+    refused(&folder, "it is no regular file");
+    for (bytes, reason) in [
+        (&good[..0], "not a network asset"),
+        (&good[..7], "not a network asset"),
+        (&good[..20], "the file ends within its header"),
+        (&good[..good.len() - 1], "the payload cannot be decompressed"),
+        (&[&good[..], &[0]].concat(), "the payload cannot be decompressed"),
+        (b"\x28\xb5\x2f\xfd something else", "not a network asset"),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        refused(&file, reason);
+    }
+    let relative = refusal(command(&folder).env("EVALFILE", "no such folder/network.zst"));
+    assert!(relative.contains(env!("CARGO_MANIFEST_DIR")), "{relative:?} does not say where it was looked for");
+}
+
+/// A flipped bit is refused, or carries no meaning and changes nothing.
+#[test]
+fn bits_flipped_in_a_network() {
+    let folder = scratch("flips");
+    let good = default_network();
+    succeed(&mut command(&folder));
+    let (weights, dimensions) = (folder.join("network.bin"), folder.join("network_dimensions.rs"));
+    let expected = (fs::read(&weights).unwrap(), fs::read(&dimensions).unwrap());
+    let file = folder.join("flipped.zst");
+    let mut refused = 0;
+    for bit in (0..8 * good.len()).step_by(8 * good.len() / 60) {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file, &bytes).unwrap();
+        let directives = directives(&command(&folder).env("EVALFILE", &file).output().unwrap());
+        if directives.iter().any(|line| line.starts_with("error=cannot embed the network")) {
+            refused += 1;
+        } else {
+            let found = (fs::read(&weights).unwrap(), fs::read(&dimensions).unwrap());
+            assert!(found == expected, "bit {bit} changes what is embedded");
+        }
+    }
+    assert!(refused > 50, "only {refused} flips were refused");
+}
+
+#[test]
+fn surroundings_that_are_not_cargos() {
+    let folder = scratch("surroundings");
+    let error = refusal(command(&folder).env_remove("OUT_DIR"));
+    assert_eq!(error, "OUT_DIR is not set: this program is for Cargo to run");
+    let error = refusal(command(&folder).env_remove("CARGO_CFG_TARGET_ENDIAN"));
+    assert_eq!(error, "CARGO_CFG_TARGET_ENDIAN is not set: this program is for Cargo to run");
+    let error = refusal(command(&folder).env("CARGO_CFG_TARGET_ENDIAN", "big"));
+    assert_eq!(error, "Kiln reads little-endian tables in place and cannot be built for a big-endian target");
+    let nowhere = folder.join("missing");
+    let error = refusal(&mut command(&nowhere));
+    assert!(error.starts_with(&format!("cannot write {}", nowhere.join("sliders.bin").display())), "{error}");
+    assert!(contents(&folder).is_empty());
+}
+
+/// Spaces in paths do no harm, and nothing but the output folder is written: the source tree may be read-only.
+#[test]
+fn only_the_output_folder_is_written() {
+    let folder = scratch("a read-only tree");
+    let (source, out) = (folder.join("source"), folder.join("out"));
+    fs::create_dir_all(source.join("assets")).unwrap();
+    fs::create_dir(&out).unwrap();
+    fs::write(source.join("assets/kiln.nnue.zst"), default_network()).unwrap();
+    let before = contents(&source);
+    let directives = succeed(command(&out).current_dir(&source));
+    assert!(directives.contains(&"rerun-if-changed=assets/kiln.nnue.zst".into()), "{directives:?}");
+    assert_eq!(contents(&source), before);
+
+    let chosen = folder.join("another network.zst");
+    fs::copy(source.join("assets/kiln.nnue.zst"), &chosen).unwrap();
+    let by_default = blobs(&out);
+    let directives = succeed(command(&out).env("EVALFILE", &chosen));
+    assert!(directives.contains(&format!("rerun-if-changed={}", chosen.display())), "{directives:?}");
+    assert_eq!(blobs(&out), by_default);
+}
+
+/// Builds do not meet but in their output folders, and even there all write the same.
+#[test]
+fn builds_at_once() {
+    let folder = scratch("at once");
+    let outs = ["a", "b", "b"].map(|name| folder.join(name));
+    outs.iter().for_each(|out| fs::create_dir_all(out).unwrap());
+    let started = outs.each_ref().map(|out| command(out).stdout(std::process::Stdio::piped()).spawn().unwrap());
+    for process in started {
+        let directives = directives(&process.wait_with_output().unwrap());
+        assert!(!directives.iter().any(|line| line.starts_with("error=")), "{directives:?}");
+    }
+    let fired = blobs(&outs[0]);
+    assert!(fired.len() >= 10, "{:?}", fired.keys());
+    assert_eq!(fired, blobs(&outs[1]));
+    // And so did the build of this very test; an earlier one may have left more there.
+    if std::env::var_os("EVALFILE").is_none() {
+        let embedded = blobs(Path::new(env!("OUT_DIR")));
+        assert!(fired.iter().all(|(name, bytes)| embedded.get(name) == Some(bytes)));
+    }
+}

@@ -1,0 +1,128 @@
+//! The generator in somebody else's engine: `examples/embed` is built as its user would, with a target folder of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/embed")
+}
+
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// Runs Cargo in a folder, without the settings of the Cargo that runs this test.
+fn cargo(folder: &Path, target: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(arguments).args(["--offline"]).current_dir(folder).env("CARGO_TARGET_DIR", target);
+    command.output().expect("Cargo runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn succeed(output: Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The build's output folder of the example.
+fn out_dir(target: &Path) -> PathBuf {
+    let builds = fs::read_dir(target.join("debug/build")).unwrap();
+    let outs: Vec<PathBuf> = builds.map(|entry| entry.unwrap().path().join("out")).collect();
+    let [out] = &outs.into_iter().filter(|out| out.join("sliders.bin").exists()).collect::<Vec<_>>()[..] else {
+        panic!("one output folder is expected in {}", target.display())
+    };
+    out.clone()
+}
+
+/// The example works; and each blob whose size is changed after the build script stops the compilation.
+#[test]
+fn tables_in_another_crate() {
+    let target = scratch("embed");
+    // What an earlier run has damaged, or another version of the build script left behind.
+    let _ = fs::remove_dir_all(&target);
+    let drawn = succeed(cargo(&example(), &target, &["run", "--locked", "--quiet"]));
+    let rook = "rook e4, blockers e6 g4\n\
+        . . . . . . . .\n. . . . . . . .\n. . . . X . . .\n. . . . X . . .\n\
+        X X X X . X X .\n. . . . X . . .\n. . . . X . . .\n. . . . X . . .\n";
+    assert!(drawn.starts_with(rook), "{drawn}");
+    let between = ". . . . . . . .\n. . . . . . . .\n. . . . . . X .\n. . . . . X . .\n";
+    assert!(drawn.contains(&format!("between e4 and h7\n{between}")), "{drawn}");
+
+    let out = out_dir(&target);
+    let changes: [(&str, fn(&mut Vec<u8>)); 4] = [
+        ("sliders", |bytes| bytes.truncate(bytes.len() - 1)),
+        ("sliders", |bytes| bytes.push(0)),
+        ("slider_attacks", |bytes| bytes.truncate(bytes.len() - 8)),
+        ("slider_attacks", |bytes| bytes.extend([0; 8])),
+    ];
+    for (name, change) in changes {
+        let file = out.join(format!("{name}.bin"));
+        let good = fs::read(&file).unwrap();
+        let mut bytes = good.clone();
+        change(&mut bytes);
+        fs::write(&file, &bytes).unwrap();
+        let refused = cargo(&example(), &target, &["build", "--locked"]);
+        fs::write(&file, &good).unwrap();
+        let expected = format!("the blob \"{name}\" has another size than its type");
+        assert!(!refused.status.success(), "{name} with {} bytes was taken", bytes.len());
+        assert!(text(&refused.stderr).contains(&expected), "{}", text(&refused.stderr));
+    }
+    assert_eq!(succeed(cargo(&example(), &target, &["run", "--locked", "--quiet"])), drawn);
+}
+
+#[test]
+fn tables_need_neither_compression_nor_hashes_nor_a_serialiser() {
+    let tree = |edges| {
+        let arguments = ["tree", "--locked", "--edges", edges, "--prefix", "none"];
+        let listed = succeed(cargo(&example(), &scratch("embed-tree"), &arguments));
+        let mut names: Vec<String> =
+            listed.lines().filter_map(|line| line.split(' ').next()).map(String::from).collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    assert_eq!(tree("normal,build"), ["embed", "kiln-gen", "rand_core", "rand_xoshiro"]);
+    assert_eq!(tree("normal"), ["embed", "kiln-gen"], "the reader needs nothing else");
+}
+
+/// If the generator's types linked the standard library, its panic handler would clash with this crate's own.
+#[test]
+fn the_types_need_no_standard_library() {
+    let folder = scratch("no-std");
+    fs::create_dir_all(&folder).unwrap();
+    let manifest = format!(
+        "[package]\nname = \"no-std\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\ncrate-type = [\"staticlib\"]\n\
+         [dependencies]\nkiln-gen = {{ path = {:?}, default-features = false }}\n\
+         [profile.dev]\npanic = \"abort\"\n[workspace]\n",
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("gen")
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    let library = "#![no_std]\npub fn knight(leapers: &kiln_gen::layout::Leapers) -> u64 { leapers.knight[0] }\n\
+        #[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n";
+    fs::write(folder.join("lib.rs"), library).unwrap();
+    succeed(cargo(&folder, &folder.join("target"), &["build"]));
+    fs::write(folder.join("lib.rs"), format!("{library}extern crate std;\n")).unwrap();
+    let clash = cargo(&folder, &folder.join("target"), &["build"]);
+    assert!(text(&clash.stderr).contains("panic_impl"), "this test would find nothing: {}", text(&clash.stderr));
+}
+
+#[test]
+fn the_readme_shows_the_example() {
+    let readme = include_str!("../gen/README.md");
+    for file in ["build.rs", "src/main.rs", "Cargo.toml"] {
+        let source = fs::read_to_string(example().join(file)).unwrap();
+        let shown = match file {
+            "build.rs" => &source[..],
+            "src/main.rs" => {
+                let start = source.find("use kiln_gen").unwrap();
+                &source[start..source.find("fn draw").unwrap()]
+            }
+            _ => &source[source.find("[dependencies]").unwrap()..],
+        };
+        assert!(readme.contains(shown.trim()), "gen/README.md does not show this of {file}:\n{shown}");
+    }
+}
