@@ -77,9 +77,10 @@ mod firing {
             Ok(())
         }
 
-        /// Writes the manifest and returns it.
+        /// Writes the manifest, as a list of bytes, and returns it.
         pub fn finish(self) -> io::Result<Manifest> {
-            put(&self.path("manifest"), &self.manifest.to_bytes())?;
+            let bytes = self.manifest.to_bytes();
+            put_list(&self.path("manifest"), &bytes, bytes.len())?;
             Ok(self.manifest)
         }
 

@@ -41,7 +41,7 @@ macro_rules! embed {
                     ::core::concat!(
                         "the blob \"",
                         $name,
-                        "\" has another size than its type: build again from scratch"
+                        "\" has another size than its type: run \"cargo clean\" and build again"
                     )
                 );
                 ::core::assert!(

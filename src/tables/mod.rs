@@ -11,7 +11,7 @@ static LEAPERS: &Leapers = embed!("leapers");
 static LINES: &Lines = embed!("lines");
 static ZOBRIST: &Zobrist = embed!("zobrist");
 static SUPERPIECE: &Superpiece = embed!("superpiece");
-static MANIFEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/manifest.bin"));
+static MANIFEST: &[u8] = embed_list!("manifest");
 
 /// However damaged the blobs may be, no look-up leaves the table: an index has `64 - shift` bits.
 const _: () = {
