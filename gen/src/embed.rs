@@ -3,14 +3,11 @@
 //! They are macros because the file is in the output folder of the crate that embeds it. The only `unsafe` code that
 //! comes from this crate is theirs, and it is sound wherever they are used.
 
-use crate::layout::ALIGN;
-
-/// Bytes aligned as blobs are.
 #[doc(hidden)]
-#[repr(C, align(64))]
-pub struct Aligned<B>(pub B);
+pub use include_bytes_aligned::include_bytes_aligned;
 
-const _: () = assert!(align_of::<Aligned<u8>>() == ALIGN);
+// The macros name the alignment by a literal.
+const _: () = assert!(crate::layout::ALIGN == 64);
 
 /// Embeds the blob `NAME.bin` from `OUT_DIR` and views it as one value, without start-up work.
 ///
@@ -23,13 +20,8 @@ const _: () = assert!(align_of::<Aligned<u8>>() == ALIGN);
 #[macro_export]
 macro_rules! embed {
     ($name:literal) => {{
-        const BYTES: &[u8] = &$crate::embed::Aligned(*::core::include_bytes!(::core::concat!(
-            ::core::env!("OUT_DIR"),
-            "/",
-            $name,
-            ".bin"
-        )))
-        .0;
+        const BYTES: &[u8] =
+            $crate::embed::include_bytes_aligned!(64, ::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".bin"));
         const fn view<T: $crate::layout::Plain>() -> &'static T {
             const {
                 ::core::assert!(

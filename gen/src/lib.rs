@@ -5,7 +5,7 @@
 //! stands for square *n*. Everything here is plain, safe, scalar Rust, so that it runs on any build host, and every
 //! generator gives the same bytes on each of them.
 //!
-//! Without features the crate is `no_std`, depends on nothing and holds only what the reader needs: [`layout`], the types that it
+//! Without features the crate is `no_std` and holds only what the reader needs: [`layout`], the types that it
 //! shares with the writer, and [`embed!`] and [`embed_list!`].
 #![no_std]
 #![forbid(unsafe_code)]
