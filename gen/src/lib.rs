@@ -20,9 +20,13 @@ pub mod layout;
 pub mod manifest;
 
 #[cfg(feature = "generate")]
+pub mod cuckoo;
+#[cfg(feature = "generate")]
 pub mod geometry;
 #[cfg(feature = "generate")]
 pub mod magic;
+#[cfg(feature = "generate")]
+pub mod reductions;
 #[cfg(feature = "generate")]
 pub mod zobrist;
 
