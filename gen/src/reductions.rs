@@ -56,7 +56,7 @@ mod tests {
     fn logarithms_equal_those_of_the_host() {
         for n in (1..5000).chain([u32::MAX - 1, u32::MAX]) {
             let expected = f64::from(n).ln();
-            let error = ln(n) as f64 / f64::from(2.0f32.powi(32)) - expected;
+            let error = ln(n) as f64 / 2f64.powi(32) - expected;
             assert!(error.abs() < 1e-8, "ln({n}) is off by {error}");
         }
     }
@@ -65,15 +65,16 @@ mod tests {
     fn entries_equal_the_formula_in_floating_point() {
         for (base, divisor) in [(1014, 2600), (0, 1000), (-2000, 713), (300, u16::MAX)] {
             let table = reductions(base, NonZeroU16::new(divisor).unwrap());
-            for depth in 1..64 {
-                for number in 1..64 {
+            for (depth, row) in table.iter().enumerate() {
+                for (number, &entry) in row.iter().enumerate() {
+                    if depth == 0 || number == 0 {
+                        assert_eq!(entry, 0);
+                        continue;
+                    }
                     let expected = float(base, divisor, depth, number);
-                    let error = f64::from(table[depth][number]) - expected;
+                    let error = f64::from(entry) - expected;
                     assert!(error.abs() < 0.501, "{base} {divisor} {depth} {number}: off by {error} from {expected}");
                 }
-            }
-            for n in 0..64 {
-                assert_eq!((table[0][n], table[n][0]), (0, 0));
             }
         }
     }
