@@ -12,13 +12,14 @@ use core::num::NonZeroU16;
 /// and give 0. What does not fit an entry is cut to what does.
 pub fn reductions(base: i16, divisor: NonZeroU16) -> Reductions {
     let mut table = [[0; 64]; 64];
+    let logarithms: [u128; 64] = core::array::from_fn(|n| ln(n.max(1) as u32).into());
     for depth in 1..64 {
         for number in 1..64 {
-            // Below 2^67 * 2^20: no overflow.
-            let product = u128::from(ln(depth)) * u128::from(ln(number)) * 1_024_000 / u128::from(divisor.get());
+            // Below 2^69 * 2^20: no overflow.
+            let product = logarithms[depth] * logarithms[number] * 1_024_000 / u128::from(divisor.get());
             let rounded = (product + (1 << 63)) >> 64;
             let sum = i128::from(base) + rounded as i128;
-            table[depth as usize][number as usize] = sum.min(i16::MAX.into()) as i16;
+            table[depth][number] = sum.min(i16::MAX.into()) as i16;
         }
     }
     table
