@@ -1,6 +1,6 @@
 //! Cuckoo tables: does one reversible move lead from one position to another, seen from their keys alone?
 //!
-//! The idea is Marcel van Kervinck's ("The design and implementation of the Rookie 2.0 chess playing program", 2002): the difference of the keys before
+//! The idea is Marcel van Kervinck's (his paper of 2013, marcelk.net/2013-04-06/paper/upcoming-rep-v2.pdf): the difference of the keys before
 //! and after a reversible move depends on the piece and its two squares only, so all those differences fit a small hash
 //! table in which each has two places, and a search can see that the side to move is able to bring about a repetition.
 
@@ -11,7 +11,7 @@ use core::fmt;
 /// How many reversible moves there are: those of all pieces but pawns on an empty board, each with its way back counted once.
 pub const MOVES: usize = 3668;
 
-/// Keys that admit no cuckoo table; those of another seed may well do.
+/// Keys that admit no cuckoo table; those of another seed may well do: the table is nearly as full as cuckoo tables can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unplaced {
     /// The two squares of the move that finds no place or is not found again.
