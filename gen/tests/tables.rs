@@ -40,7 +40,7 @@ fn cuckoo_tables_hold_every_move() {
     for seed in 0..100 {
         let keys = zobrist::zobrist(seed);
         assert_eq!(cuckoo::reversible_moves(&keys).count(), cuckoo::MOVES);
-        // The table is almost as full as cuckoo tables can be: some keys cannot be placed, which must be said.
+        // The table is almost as full as cuckoo tables can be: about one seed in a hundred gives none, which must be said.
         let Ok(table) = cuckoo::cuckoo(&keys) else { continue };
         tables += 1;
         assert_eq!(table.keys.iter().filter(|&&key| key != 0).count(), cuckoo::MOVES);
@@ -48,7 +48,7 @@ fn cuckoo_tables_hold_every_move() {
             assert_eq!(table.find(key).map(|found| found.map(usize::from)), Some(squares), "seed {seed}");
         }
     }
-    assert!(tables >= 80, "only {tables} of 100 seeds give a table");
+    assert!(tables >= 95, "only {tables} of 100 seeds give a table");
 }
 
 #[test]
