@@ -2,9 +2,10 @@
 
 use kiln_gen::blob::Firing;
 use kiln_gen::network::Asset;
-use kiln_gen::{geometry, magic, zobrist};
+use kiln_gen::{cuckoo, geometry, magic, reductions, zobrist};
 use std::error::Error;
 use std::fmt::Display;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,6 +14,9 @@ const DEFAULT_NETWORK: &str = "assets/kiln.nnue.zst";
 /// Random seeds; any number would do, a change changes the bench signature (keys) or nothing but the bytes (magics).
 const MAGIC_SEED: u64 = 1;
 const KEY_SEED: u64 = 2;
+/// Late-move reductions start from Viridithas's .99 + ln(depth) * ln(number) / 2.6 plies, here in 1/1024 ply and in thousandths.
+const REDUCTION_BASE: i16 = 1014;
+const REDUCTION_DIVISOR: NonZeroU16 = NonZeroU16::new(2600).unwrap();
 
 fn main() {
     // Cargo stops the build at such a line, and does not repeat all that was printed as it does after a failed exit.
@@ -41,7 +45,11 @@ fn fire() -> Result<(), Box<dyn Error>> {
     firing.value("leapers", &timed("leapers", geometry::leapers))?;
     firing.value("lines", &timed("lines", geometry::lines))?;
     firing.value("superpiece", &timed("superpiece", geometry::superpiece))?;
-    firing.value("zobrist", &timed("zobrist", || zobrist::zobrist(KEY_SEED)))?;
+    let keys = timed("zobrist", || zobrist::zobrist(KEY_SEED));
+    firing.value("zobrist", &keys)?;
+    firing.value("cuckoo", &timed("cuckoo", || cuckoo::cuckoo(&keys))?)?;
+    let reductions = timed("reductions", || reductions::reductions(REDUCTION_BASE, REDUCTION_DIVISOR));
+    firing.value("reductions", &reductions)?;
 
     let (element, bytes) = asset.arrange();
     firing.bytes("network", element, &bytes)?;

@@ -14,6 +14,14 @@ Kiln, a chess engine that speaks UCI.
   kiln bench [DEPTH]      search fixed positions; the node count identifies the version
   kiln perft DEPTH [FEN]  count move sequences, by first move, from FEN or the start
   kiln tables             list the tables that the build fired
+  kiln tables PIECE SQUARE [OCCUPIED]
+                          draw what a rook, bishop, queen, knight, king, white-pawn
+                          or black-pawn attacks; OCCUPIED is hexadecimal as in
+                          0x1000, squares as in e6 g4, or a FEN
+  kiln tables between|line SQUARE SQUARE
+                          draw the squares between two, or the line through them
+  kiln tables superpiece SQUARE
+                          draw the slots of a queen and knight in one
   kiln help | --help      this text
   kiln --version          the version
 
@@ -24,7 +32,6 @@ enum Task {
     Uci,
     Bench(Option<u32>),
     Perft(u32, Box<Position>),
-    Tables,
     Print(String),
 }
 
@@ -66,7 +73,8 @@ fn parse() -> Result<Task, lexopt::Error> {
             let position = fen.join(" ").parse().map_err(|error| format!("{error}"))?;
             Task::Perft(depth(text)?, Box::new(position))
         }
-        ["tables"] => Task::Tables,
+        ["tables"] => Task::Print(tables::describe()),
+        ["tables", ref words @ ..] => Task::Print(tables::draw(words)?),
         [command, ..] => {
             return Err(
                 format!("cannot do {command:?} with these arguments; \"kiln help\" lists what can be done").into()
@@ -107,7 +115,6 @@ fn run(task: Task) -> io::Result<()> {
             let seconds = start.elapsed().as_secs_f64();
             writeln!(out, "\n{total} nodes {} nps", (total as f64 / seconds) as u64)?;
         }
-        Task::Tables => write!(out, "{}", tables::describe())?,
         Task::Print(text) => write!(out, "{text}")?,
     }
     out.flush()

@@ -1,6 +1,6 @@
 //! Squares, rays, leapers, lines and superpiece lanes, by walking the board.
 
-use crate::layout::{Leapers, Lines, NO_SLOT, Superpiece};
+use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, Superpiece, pieces};
 
 /// A square index, a1 = 0, h8 = 63.
 pub type Square = usize;
@@ -70,13 +70,26 @@ fn reached(square: Square, steps: &[Step]) -> u64 {
     steps.iter().filter_map(|&s| step(square, s)).fold(0, |set, target| set | 1 << target)
 }
 
+/// What a piece attacks on an empty board. `kind` is the number of its type: 1 knight, 2 bishop, 3 rook, 4 queen, 5 king;
+/// nothing for other numbers, pawns among them.
+pub fn attacks_on_empty_board(kind: usize, square: Square) -> u64 {
+    match kind {
+        1 => reached(square, &KNIGHT),
+        2 => slider_attacks(square, &BISHOP, 0),
+        3 => slider_attacks(square, &ROOK, 0),
+        4 => slider_attacks(square, &COMPASS, 0),
+        5 => reached(square, &COMPASS),
+        _ => 0,
+    }
+}
+
+/// Where a pawn takes.
+const PAWN: [[Step; 2]; 2] = [[(-1, 1), (1, 1)], [(-1, -1), (1, -1)]];
+
 /// Pawn, knight and king attacks.
 pub fn leapers() -> Leapers {
     Leapers {
-        pawn: [
-            core::array::from_fn(|s| reached(s, &[(-1, 1), (1, 1)])),
-            core::array::from_fn(|s| reached(s, &[(-1, -1), (1, -1)])),
-        ],
+        pawn: PAWN.map(|steps| core::array::from_fn(|s| reached(s, &steps))),
         knight: core::array::from_fn(|s| reached(s, &KNIGHT)),
         king: core::array::from_fn(|s| reached(s, &COMPASS)),
     }
@@ -99,9 +112,17 @@ pub fn lines() -> Lines {
     lines
 }
 
-/// Superpiece rays, their valid masks and their inverses.
+/// Superpiece rays, their valid masks and their inverses, and which pieces reach which square.
 pub fn superpiece() -> Superpiece {
-    let mut all = Superpiece { rays: [[0; 64]; 64], valid: [0; 64], inverse: [[NO_SLOT; 64]; 64], reach: [0; 64] };
+    let mut all = Superpiece {
+        rays: [[0; 64]; 64],
+        valid: [0; 64],
+        inverse: [[NO_SLOT; 64]; 64],
+        reach: [0; 64],
+        queen_reach: [0; 64],
+        avx2_inverse: [[NO_SLOT; 64]; 64],
+        pieces: [[0; 64]; 64],
+    };
     for square in 0..64 {
         let mut put = |slot: usize, target: Square| {
             all.rays[square][slot] = target as u8;
@@ -115,6 +136,19 @@ pub fn superpiece() -> Superpiece {
             }
             for (i, target) in ray(square, COMPASS[lane]).enumerate() {
                 put(8 * lane + 1 + i, target);
+            }
+        }
+        all.queen_reach[square] = slider_attacks(square, &COMPASS, 0);
+        for (row, rank) in AVX2_RANKS.into_iter().enumerate() {
+            let source = &all.inverse[square][8 * rank..8 * rank + 8];
+            all.avx2_inverse[square][8 * row..8 * row + 8].copy_from_slice(source);
+        }
+        let pawns = [pieces::WHITE_PAWN, pieces::BLACK_PAWN].into_iter().zip(PAWN.map(|steps| reached(square, &steps)));
+        let others = [pieces::KNIGHT, pieces::BISHOP, pieces::ROOK, pieces::QUEEN, pieces::KING];
+        let others = (1..).zip(others).map(|(kind, bit)| (bit, attacks_on_empty_board(kind, square)));
+        for (bit, attacked) in pawns.chain(others) {
+            for target in (0..64).filter(|target| attacked >> target & 1 != 0) {
+                all.pieces[square][target] |= bit;
             }
         }
     }

@@ -119,7 +119,70 @@ plain_structs! {
         pub inverse: [[u8; 64]; 64],
         /// Bit per square: the superpiece reaches it on an empty board.
         pub reach: [u64; 64],
+        /// Bit per square: the queen in the superpiece reaches it, knight squares left out.
+        pub queen_reach: [u64; 64],
+        /// [`Superpiece::inverse`] with the eight rows of a board in the order of [`AVX2_RANKS`].
+        pub avx2_inverse: [[u8; 64]; 64],
+        /// By square and target: which pieces on the square attack the target on an empty board, as a set of
+        /// the bits in [`pieces`]. With the two pawns exchanged: which pieces on the target attack the square.
+        pub pieces: [[u8; 64]; 64],
     }
+
+    /// All moves that can be taken back, found by the difference of the Zobrist keys before and after.
+    ///
+    /// Marcel van Kervinck's method: each difference is in one of two slots, so a look-up reads two numbers.
+    pub struct Cuckoo {
+        /// The exclusive or of the keys of the piece on both squares and of the side to move; 0 in an empty slot.
+        pub keys: [u64; 8192],
+        /// The two squares of that move, the lower first.
+        pub squares: [[u8; 2]; 8192],
+    }
+}
+
+impl Cuckoo {
+    /// How many slots there are.
+    pub const SLOTS: usize = 8192;
+
+    /// The two slots in which a key difference may be.
+    #[inline]
+    pub const fn slots(key: u64) -> [usize; 2] {
+        [key as usize % Self::SLOTS, (key >> 16) as usize % Self::SLOTS]
+    }
+
+    /// The squares of the reversible move that makes this difference of keys, the lower first; none if there is no such move.
+    #[inline]
+    pub fn find(&self, key: u64) -> Option<[u8; 2]> {
+        let slot = Self::slots(key).into_iter().find(|&slot| self.keys[slot] == key)?;
+        // Equal keys would find an empty slot.
+        (key != 0).then(|| self.squares[slot])
+    }
+}
+
+/// Reductions of late moves in 1/1024 ply, by depth and by the number of the move in the order of search.
+pub type Reductions = [[i16; 64]; 64];
+
+/// The order of the ranks in [`Superpiece::avx2_inverse`], counted from 0.
+///
+/// Unpacking the low and the high bytes of vectors of 32 works on halves of 16 bytes: with this order the low bytes of both vectors give
+/// the words of ranks 1 to 4, the high ones those of ranks 5 to 8 (the idea is from the engine Clockwork).
+pub const AVX2_RANKS: [usize; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
+
+/// The bits in [`Superpiece::pieces`].
+pub mod pieces {
+    /// A white pawn, wherever it stands, the first and last rank included.
+    pub const WHITE_PAWN: u8 = 1;
+    /// A black pawn, likewise.
+    pub const BLACK_PAWN: u8 = 2;
+    /// A knight.
+    pub const KNIGHT: u8 = 4;
+    /// A bishop.
+    pub const BISHOP: u8 = 8;
+    /// A rook.
+    pub const ROOK: u8 = 16;
+    /// A queen.
+    pub const QUEEN: u8 = 32;
+    /// A king.
+    pub const KING: u8 = 64;
 }
 
 /// In [`Superpiece::inverse`]: a square that no slot holds. Its top bit is what a vector test looks for.

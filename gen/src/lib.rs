@@ -24,9 +24,13 @@ pub mod manifest;
 #[cfg(feature = "generate")]
 pub mod blob;
 #[cfg(feature = "generate")]
+pub mod cuckoo;
+#[cfg(feature = "generate")]
 pub mod geometry;
 #[cfg(feature = "generate")]
 pub mod magic;
+#[cfg(feature = "generate")]
+pub mod reductions;
 #[cfg(feature = "generate")]
 pub mod zobrist;
 

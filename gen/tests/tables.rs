@@ -1,7 +1,7 @@
 //! Generators: right, the same every time, and able to tell a wrong table.
 #![cfg(feature = "generate")]
 
-use kiln_gen::{magic, zobrist};
+use kiln_gen::{cuckoo, magic, zobrist};
 
 #[test]
 fn magics_are_the_same_every_time_and_complete() {
@@ -32,6 +32,42 @@ fn wrong_tables_are_found() {
 fn keys_depend_on_the_seed_alone() {
     assert_eq!(zobrist::zobrist(3), zobrist::zobrist(3));
     assert_ne!(zobrist::zobrist(3), zobrist::zobrist(4));
+}
+
+#[test]
+fn cuckoo_tables_hold_every_move() {
+    let mut tables = 0;
+    for seed in 0..100 {
+        let keys = zobrist::zobrist(seed);
+        assert_eq!(cuckoo::reversible_moves(&keys).count(), cuckoo::MOVES);
+        // The table is almost as full as cuckoo tables can be: about one seed in a hundred gives none, which must be said.
+        let Ok(table) = cuckoo::cuckoo(&keys) else { continue };
+        tables += 1;
+        assert_eq!(table.keys.iter().filter(|&&key| key != 0).count(), cuckoo::MOVES);
+        for (key, squares) in cuckoo::reversible_moves(&keys) {
+            assert_eq!(table.find(key).map(|found| found.map(usize::from)), Some(squares), "seed {seed}");
+        }
+    }
+    assert!(tables >= 95, "only {tables} of 100 seeds give a table");
+}
+
+#[test]
+fn keys_without_a_cuckoo_table_are_refused() {
+    let good = zobrist::zobrist(2);
+    // All moves of the white king have one difference: they push each other around for ever.
+    let mut equal = good;
+    equal.pieces[0][5] = [7; 64];
+    let refusal = cuckoo::cuckoo(&equal).unwrap_err();
+    assert!(refusal.to_string().contains("take another seed"), "{refusal}");
+    // Two moves of one difference have a place each, but only one is found. Nothing else has room to go wrong.
+    let mut pair = good;
+    let [a1, b1, c1] = [0, 1, 2];
+    pair.pieces[1][3][b1] = pair.pieces[1][3][c1];
+    assert_eq!(cuckoo::cuckoo(&pair).unwrap_err().squares[0], a1);
+    // A difference of 0 looks like an empty slot.
+    let mut zero = good;
+    zero.pieces[0][4][9] = zero.pieces[0][4][0] ^ zero.black_to_move;
+    assert_eq!(cuckoo::cuckoo(&zero).unwrap_err().squares, [0, 9]);
 }
 
 #[cfg(feature = "firing")]

@@ -1,7 +1,15 @@
 //! The blobs that the build fired, as typed statics. Nothing else in the engine knows that there are blobs.
 
+mod cuckoo;
+mod reductions;
+mod superpiece;
+
+pub use cuckoo::cuckoo;
+pub use reductions::reduction;
+pub use superpiece::superpiece;
+
 use crate::types::{Bitboard, Color, File, Piece, Square};
-use kiln_gen::layout::{Leapers, Lines, Magic, Sliders, Superpiece, Zobrist};
+use kiln_gen::layout::{Leapers, Lines, Magic, Sliders, Zobrist};
 use kiln_gen::manifest::Manifest;
 use kiln_gen::{embed, embed_list};
 
@@ -10,7 +18,6 @@ static SLIDER_ATTACKS: &[u64] = embed_list!("slider_attacks");
 static LEAPERS: &Leapers = embed!("leapers");
 static LINES: &Lines = embed!("lines");
 static ZOBRIST: &Zobrist = embed!("zobrist");
-static SUPERPIECE: &Superpiece = embed!("superpiece");
 static MANIFEST: &[u8] = embed_list!("manifest");
 
 /// However damaged the blobs may be, no look-up leaves the table: an index has `64 - shift` bits.
@@ -125,11 +132,6 @@ pub fn black_to_move_key() -> u64 {
     ZOBRIST.black_to_move
 }
 
-/// Superpiece rays and their inverses.
-pub fn superpiece() -> &'static Superpiece {
-    SUPERPIECE
-}
-
 /// Which blobs the build fired, the network included.
 pub fn manifest() -> Manifest {
     Manifest::from_bytes(MANIFEST).expect("the build script wrote the manifest")
@@ -222,34 +224,6 @@ mod tests {
     }
 
     #[test]
-    fn superpiece_invariants() {
-        let s = superpiece();
-        assert_eq!(s.valid.iter().map(|v| v.count_ones()).sum::<u32>(), 1792);
-        for square in 0..64 {
-            for slot in 0..64 {
-                if s.valid[square] >> slot & 1 != 0 {
-                    let target = s.rays[square][slot] as usize;
-                    assert_ne!(target, square);
-                    assert_eq!(s.inverse[square][target] as usize, slot);
-                    // Seen from the other end, the slot is in the opposite lane.
-                    assert_eq!(s.inverse[target][square] as usize, slot ^ 32);
-                } else {
-                    assert_eq!(s.rays[square][slot], 0);
-                }
-            }
-            for lane in 0..8 {
-                let distances = s.valid[square] >> (8 * lane + 1) & 0x7f;
-                assert!((distances + 1).is_power_of_two(), "valid slots of a lane are not a prefix");
-            }
-            let reached = queen_attacks(Square::ALL[square], Bitboard::EMPTY) | knight_attacks(Square::ALL[square]);
-            assert_eq!(s.reach[square], reached.0);
-            for target in 0..64 {
-                assert_eq!(s.inverse[square][target] == kiln_gen::layout::NO_SLOT, !reached.has(Square::ALL[target]));
-            }
-        }
-    }
-
-    #[test]
     fn keys_are_distinct() {
         let mut keys: Vec<u64> = ZOBRIST.pieces.as_flattened().as_flattened().to_vec();
         keys.extend(ZOBRIST.castling.as_flattened().iter().chain(&ZOBRIST.en_passant));
@@ -271,14 +245,17 @@ mod tests {
         use std::slice::from_ref;
         let manifest = manifest();
         let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
-        assert_eq!(names, ["sliders", "slider_attacks", "leapers", "lines", "superpiece", "zobrist", "network"]);
+        let expected = "sliders slider_attacks leapers lines superpiece zobrist cuckoo reductions network";
+        assert_eq!(names, expected.split(' ').collect::<Vec<_>>());
         let hashes = [
             hash(from_ref(SLIDERS)),
             hash(SLIDER_ATTACKS),
             hash(from_ref(LEAPERS)),
             hash(from_ref(LINES)),
-            hash(from_ref(SUPERPIECE)),
+            hash(from_ref(superpiece())),
             hash(from_ref(ZOBRIST)),
+            hash(from_ref(cuckoo::CUCKOO)),
+            hash(from_ref(reductions::REDUCTIONS)),
             // Its type is known to `nnue` alone.
             Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network.bin"))).into(),
         ];

@@ -1,0 +1,190 @@
+//! Ways to look up what a slider attacks, to set beside Kiln's own.
+//!
+//! What each is and how they compare in other engines: the Chessprogramming wiki, "Sliding Piece Attacks". They live here and not in the engine since
+//! only what is used there has its place there.
+
+use kiln::tables;
+use kiln::types::{Bitboard, Square};
+use kiln_gen::geometry::{BISHOP, ROOK, slider_attacks};
+use kiln_gen::magic;
+use std::sync::OnceLock;
+
+/// A way to look up attack sets. All must give the same.
+pub trait Scheme {
+    /// What a rook attacks, the first occupied square of each ray included.
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard;
+    /// What a bishop attacks, likewise.
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard;
+    /// What a queen attacks, likewise.
+    #[inline]
+    fn queen(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        self.rook(square, occupied) | self.bishop(square, occupied)
+    }
+}
+
+/// Kiln's magic table, as the engine uses it.
+pub struct Kiln;
+
+impl Scheme for Kiln {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        tables::rook_attacks(square, occupied)
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        tables::bishop_attacks(square, occupied)
+    }
+    #[inline]
+    fn queen(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        tables::queen_attacks(square, occupied)
+    }
+}
+
+/// A magic table that is computed when it is first asked, as engines without build-time tables have it: each look-up sees to that first.
+pub struct Lazy;
+
+static LAZY: OnceLock<magic::Tables> = OnceLock::new();
+
+impl Lazy {
+    #[inline]
+    fn tables() -> &'static magic::Tables {
+        LAZY.get_or_init(|| magic::search(1))
+    }
+}
+
+impl Scheme for Lazy {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        let tables = Self::tables();
+        Bitboard(tables.attacks[magic::index(&tables.sliders.rook[square], occupied.0)])
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        let tables = Self::tables();
+        Bitboard(tables.attacks[magic::index(&tables.sliders.bishop[square], occupied.0)])
+    }
+}
+
+/// Walking each ray square by square, without a table.
+pub struct Walk;
+
+impl Scheme for Walk {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        Bitboard(slider_attacks(square.index(), &ROOK, occupied.0))
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        Bitboard(slider_attacks(square.index(), &BISHOP, occupied.0))
+    }
+}
+
+/// The functions of cozy-chess: black magics, or PEXT where the target has it and cozy-chess is built with that feature.
+pub struct CozyChess;
+
+#[inline]
+fn to_peer(square: Square) -> cozy_chess::Square {
+    cozy_chess::Square::index(square.index())
+}
+
+impl Scheme for CozyChess {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        Bitboard(cozy_chess::get_rook_moves(to_peer(square), cozy_chess::BitBoard(occupied.0)).0)
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        Bitboard(cozy_chess::get_bishop_moves(to_peer(square), cozy_chess::BitBoard(occupied.0)).0)
+    }
+}
+
+/// Hyperbola quintessence, by Gerd Isenberg and Aleks Peczarski: o ^ (o - 2r) marks the ray upwards to its first blocker, and on the reversed board
+/// the ray downwards.
+pub struct Hyperbola {
+    /// By square: rank, file, diagonal, anti-diagonal, the square itself excluded.
+    lines: [[u64; 4]; 64],
+}
+
+impl Hyperbola {
+    /// Computes the masks.
+    pub fn new() -> Self {
+        let steps = [(1, 0), (0, 1), (1, 1), (1, -1)];
+        let both = |s, (files, ranks): (i8, i8)| slider_attacks(s, &[(files, ranks), (-files, -ranks)], 0);
+        Self { lines: std::array::from_fn(|s| steps.map(|step| both(s, step))) }
+    }
+
+    /// One line. `reverse` must turn its squares round and be its own inverse.
+    #[inline]
+    fn line(mask: u64, square: Square, occupied: Bitboard, reverse: fn(u64) -> u64) -> u64 {
+        let piece = 1u64 << square.index();
+        let up = (occupied.0 & mask).wrapping_sub(piece << 1);
+        let down = reverse(occupied.0 & mask).wrapping_sub(reverse(piece) << 1);
+        (up ^ reverse(down)) & mask
+    }
+}
+
+impl Scheme for Hyperbola {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        let [rank, file, ..] = self.lines[square];
+        // Swapping bytes keeps a rank as it is: that one needs its bits reversed.
+        Bitboard(
+            Self::line(rank, square, occupied, u64::reverse_bits) | Self::line(file, square, occupied, u64::swap_bytes),
+        )
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        let [.., diagonal, anti] = self.lines[square];
+        Bitboard(
+            Self::line(diagonal, square, occupied, u64::swap_bytes)
+                | Self::line(anti, square, occupied, u64::swap_bytes),
+        )
+    }
+}
+
+/// PEXT: one instruction of BMI2 gathers the relevant occupancy into a dense index. Slow on AMD before Zen 3.
+#[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+pub struct Pext {
+    /// Masks and offsets, rooks first.
+    squares: [[(u64, usize); 64]; 2],
+    attacks: Box<[u64]>,
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+impl Pext {
+    /// Computes the table of 107,648 entries.
+    pub fn new() -> Self {
+        use kiln_gen::geometry::{relevant_mask, subsets};
+        let mut attacks = Vec::new();
+        let squares = [ROOK, BISHOP].map(|steps| {
+            std::array::from_fn(|square| {
+                let (mask, offset) = (relevant_mask(square, &steps), attacks.len());
+                // The subsets come in the order of their index.
+                attacks.extend(subsets(mask).map(|o| slider_attacks(square, &steps, o)));
+                (mask, offset)
+            })
+        });
+        Self { squares, attacks: attacks.into() }
+    }
+
+    #[inline]
+    fn look_up(&self, (mask, offset): (u64, usize), occupied: Bitboard) -> Bitboard {
+        // SAFETY: this is compiled for targets with BMI2 only.
+        let index = offset + unsafe { core::arch::x86_64::_pext_u64(occupied.0, mask) } as usize;
+        debug_assert!(index < self.attacks.len());
+        // SAFETY: an index of as many bits as the mask has is one of the entries that `new` appended from `offset` on.
+        Bitboard(unsafe { *self.attacks.get_unchecked(index) })
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+impl Scheme for Pext {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        self.look_up(self.squares[0][square], occupied)
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        self.look_up(self.squares[1][square], occupied)
+    }
+}

@@ -1,0 +1,37 @@
+use kiln_gen::embed;
+use kiln_gen::layout::Reductions;
+
+pub(super) static REDUCTIONS: &Reductions = embed!("reductions");
+
+/// By how much the search of a late move starts out reduced, in 1/1024 ply.
+///
+/// `depth` is what is left in plies, `number` counts the moves of the node from 1. Both are clamped to the table, 0 to 63; 0 gives 0.
+#[inline]
+pub fn reduction(depth: i32, number: usize) -> i32 {
+    REDUCTIONS[depth.clamp(0, 63) as usize][number.min(63)].into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reductions_follow_viridithas() {
+        for depth in 1..64 {
+            for number in 1..64 {
+                let plies = 0.99 + f64::from(depth).ln() * (number as f64).ln() / 2.6;
+                let error = f64::from(reduction(depth, number)) - 1024.0 * plies;
+                assert!(error.abs() < 1.0, "{depth} {number}: off by {error}");
+                assert!(reduction(depth, number) <= reduction(depth + 1, number + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_are_clamped() {
+        assert_eq!(reduction(i32::MAX, usize::MAX), reduction(63, 63));
+        assert_eq!(reduction(i32::MIN, 9), 0);
+        assert_eq!(reduction(9, 0), 0);
+        assert_eq!(reduction(64, 9), reduction(63, 9));
+    }
+}

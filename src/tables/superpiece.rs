@@ -1,0 +1,129 @@
+use kiln_gen::embed;
+use kiln_gen::layout::Superpiece;
+
+static SUPERPIECE: &Superpiece = embed!("superpiece");
+
+/// Superpiece rays, their inverses and what each piece reaches.
+pub fn superpiece() -> &'static Superpiece {
+    SUPERPIECE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
+    use crate::types::{Bitboard, Color, Square};
+    use kiln_gen::layout::{AVX2_RANKS, NO_SLOT, pieces};
+
+    const KNIGHT_SLOTS: u64 = 0x0101_0101_0101_0101;
+
+    /// The valid slots of a square with what they hold.
+    fn slots(square: usize) -> impl Iterator<Item = (usize, usize)> {
+        let valid = (0..64).filter(move |slot| SUPERPIECE.valid[square] >> slot & 1 != 0);
+        valid.map(move |slot| (slot, SUPERPIECE.rays[square][slot].into()))
+    }
+
+    #[test]
+    fn rays_and_valid_slots() {
+        let count = |slots: u64| SUPERPIECE.valid.iter().map(|valid| (valid & slots).count_ones()).sum::<u32>();
+        assert_eq!((count(!0), count(!KNIGHT_SLOTS), count(KNIGHT_SLOTS)), (1792, 1456, 336));
+        for square in 0..64 {
+            let mut seen = Bitboard::EMPTY;
+            for (_, target) in slots(square) {
+                assert_ne!(target, square);
+                assert!(!seen.has(Square::ALL[target]), "{target} is twice in the rays of {square}");
+                seen |= Square::ALL[target].into();
+            }
+            for lane in 0..8 {
+                let distances = SUPERPIECE.valid[square] >> (8 * lane + 1) & 0x7f;
+                assert!((distances + 1).is_power_of_two(), "the valid slots of a lane are not a prefix");
+            }
+            // So that a permutation by the rays reads something defined.
+            let invalid = (0..64).filter(|slot| SUPERPIECE.valid[square] >> slot & 1 == 0);
+            assert_eq!(invalid.map(|slot| SUPERPIECE.rays[square][slot]).max().unwrap_or(0), 0);
+        }
+    }
+
+    #[test]
+    fn inverses() {
+        for square in 0..64 {
+            for (slot, target) in slots(square) {
+                assert_eq!(SUPERPIECE.inverse[square][target] as usize, slot);
+                // Seen from the other end, the slot is in the opposite lane: knights included, as they go clockwise too.
+                assert_eq!(SUPERPIECE.inverse[target][square] as usize, slot ^ 32);
+            }
+            let (knight, queen) =
+                (knight_attacks(Square::ALL[square]), queen_attacks(Square::ALL[square], Bitboard::EMPTY));
+            assert_eq!(SUPERPIECE.reach[square], (queen | knight).0);
+            assert_eq!(SUPERPIECE.queen_reach[square], queen.0);
+            for target in 0..64 {
+                let none = SUPERPIECE.inverse[square][target] == NO_SLOT;
+                assert_eq!(none, SUPERPIECE.inverse[target][square] == NO_SLOT);
+                assert_eq!(none, !(queen | knight).has(Square::ALL[target]));
+            }
+        }
+    }
+
+    /// Unpacks as AVX2 does, by halves of 16 bytes.
+    fn unpack(bytes: &[u8], high: bool) -> Vec<u8> {
+        bytes.chunks(16).flat_map(|half| if high { &half[8..] } else { &half[..8] }).copied().collect()
+    }
+
+    #[test]
+    fn avx2_order_unpacks_to_the_natural_one() {
+        let mut order = AVX2_RANKS;
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7]);
+        for square in 0..64 {
+            let (first, second) = SUPERPIECE.avx2_inverse[square].split_at(32);
+            let words = [unpack(first, false), unpack(second, false), unpack(first, true), unpack(second, true)];
+            assert_eq!(words.concat(), SUPERPIECE.inverse[square]);
+        }
+    }
+
+    #[test]
+    fn piece_windows_equal_attacks() {
+        for square in Square::ALL {
+            let none = Bitboard::EMPTY;
+            let attacks = [
+                (pieces::WHITE_PAWN, pawn_attacks(Color::White, square)),
+                (pieces::BLACK_PAWN, pawn_attacks(Color::Black, square)),
+                (pieces::KNIGHT, knight_attacks(square)),
+                (pieces::BISHOP, bishop_attacks(square, none)),
+                (pieces::ROOK, rook_attacks(square, none)),
+                (pieces::QUEEN, queen_attacks(square, none)),
+                (pieces::KING, king_attacks(square)),
+            ];
+            for target in Square::ALL {
+                let window = SUPERPIECE.pieces[square][target];
+                let expected = attacks.iter().filter(|(_, attacked)| attacked.has(target)).map(|(bit, _)| bit).sum();
+                assert_eq!(window, expected, "{square} {target}");
+                // Seen from the target only the pawns change sides.
+                let (back, pawns) = (SUPERPIECE.pieces[target][square], pieces::WHITE_PAWN | pieces::BLACK_PAWN);
+                assert_eq!(back & !pawns, window & !pawns);
+                assert_eq!(back & pieces::WHITE_PAWN != 0, window & pieces::BLACK_PAWN != 0);
+            }
+        }
+    }
+
+    #[test]
+    fn piece_windows_in_the_order_of_slots_are_constant() {
+        // Which slots a piece attacks is the same for all squares, up to the edge.
+        let rays = [
+            (pieces::WHITE_PAWN, 0x0200_0000_0000_0200),
+            (pieces::BLACK_PAWN, 0x0000_0200_0200_0000),
+            (pieces::KNIGHT, KNIGHT_SLOTS),
+            (pieces::BISHOP, 0xfe00_fe00_fe00_fe00),
+            (pieces::ROOK, 0x00fe_00fe_00fe_00fe),
+            (pieces::QUEEN, 0xfefe_fefe_fefe_fefe),
+            (pieces::KING, 0x0202_0202_0202_0202u64),
+        ];
+        for square in 0..64 {
+            for (bit, slots_of_piece) in rays {
+                let in_order = slots(square).filter(|&(_, target)| SUPERPIECE.pieces[square][target] & bit != 0);
+                let attacked = in_order.fold(0, |set, (slot, _)| set | 1 << slot);
+                assert_eq!(attacked, slots_of_piece & SUPERPIECE.valid[square], "{square} {bit}");
+            }
+        }
+    }
+}
