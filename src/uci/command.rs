@@ -84,7 +84,7 @@ pub enum ParseError {
     },
     /// The position cannot be one.
     Fen(FenError),
-    /// `position` without `startpos` or `fen`.
+    /// `position` without `startpos` or `fen`, or something but `moves` after `startpos`.
     Position,
     /// `setoption` without `name`.
     SetOption,
@@ -96,7 +96,9 @@ impl fmt::Display for ParseError {
             Self::Unknown(line) => write!(f, "unknown command {line:?}; \"help\" lists what there is"),
             Self::Number { what, text } => write!(f, "bad number {text:?} after {what:?}: expected a whole number"),
             Self::Fen(error) => write!(f, "{error}"),
-            Self::Position => write!(f, "\"position\" must be followed by \"startpos\" or \"fen\""),
+            Self::Position => {
+                write!(f, "expected \"position startpos\" or \"position fen FEN\", then nothing or \"moves\"")
+            }
             Self::SetOption => write!(f, "\"setoption\" must be followed by \"name\""),
         }
     }
@@ -130,9 +132,12 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
 fn parse_position(mut words: SplitAsciiWhitespace) -> Result<SetPosition, ParseError> {
     let start = match words.next() {
         Some("startpos") => {
-            let start = Position::startpos();
-            words.next();
-            return Ok(SetPosition { start, moves: words.map(String::from).collect() });
+            return match words.next() {
+                None | Some("moves") => {
+                    Ok(SetPosition { start: Position::startpos(), moves: words.map(String::from).collect() })
+                }
+                Some(_) => Err(ParseError::Position),
+            };
         }
         Some("fen") => words.by_ref().take_while(|&word| word != "moves").collect::<Vec<_>>().join(" "),
         _ => return Err(ParseError::Position),
@@ -262,7 +267,9 @@ mod tests {
         assert_eq!(position("position startpos moves e2e4 e7e5").moves, ["e2e4", "e7e5"]);
         let set = position("position fen 8/8/8/8/8/4k3/4p3/4K3 b - - 3 9 moves e3d3");
         assert_eq!((set.start.fen(false).as_str(), set.moves.len()), ("8/8/8/8/8/4k3/4p3/4K3 b - - 3 9", 1));
-        assert_eq!(parse("position"), Err(ParseError::Position));
+        for line in ["position", "position e2e4", "position startpos e2e4"] {
+            assert_eq!(parse(line), Err(ParseError::Position), "{line}");
+        }
         assert!(matches!(parse("position fen 8/8 w - - 0 1"), Err(ParseError::Fen(_))));
     }
 }
