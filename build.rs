@@ -5,12 +5,15 @@ use kiln_gen::network::Asset;
 use kiln_gen::{cuckoo, geometry, magic, reductions, zobrist};
 use std::error::Error;
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The network that is embedded unless the environment variable `EVALFILE` names another.
 const DEFAULT_NETWORK: &str = "assets/kiln.nnue.zst";
+/// Where magics may be kept that took longer to find than a build may.
+const MAGICS: &str = "assets/magics.txt";
 /// Random seeds; any number would do, a change changes the bench signature (keys) or nothing but the bytes (magics).
 const MAGIC_SEED: u64 = 1;
 const KEY_SEED: u64 = 2;
@@ -38,7 +41,7 @@ fn fire() -> Result<(), Box<dyn Error>> {
     let asset = timed("network", network)?;
     let mut firing = Firing::new(&out);
 
-    let tables = timed("sliders", || magic::search(MAGIC_SEED));
+    let tables = timed("sliders", || magics().unwrap_or_else(|| magic::search(MAGIC_SEED)));
     timed("sliders, verified", || magic::verify(&tables))?;
     firing.value("sliders", &tables.sliders)?;
     firing.list("slider_attacks", &tables.attacks)?;
@@ -59,6 +62,19 @@ fn fire() -> Result<(), Box<dyn Error>> {
 
     timed("manifest", || firing.finish())?;
     Ok(())
+}
+
+/// Denser magics than the search finds, if a file holds some. A faulty one is only worth a warning, since the search does as well.
+fn magics() -> Option<magic::Tables> {
+    // The whole folder, as a single missing file would make Cargo run this every time.
+    println!("cargo::rerun-if-changed=assets");
+    let text = match std::fs::read_to_string(MAGICS) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        result => result.map_err(|error| error.to_string()),
+    };
+    text.and_then(|text| magic::from_text(&text).map_err(|error| error.to_string()))
+        .inspect_err(|error| println!("cargo::warning={MAGICS} is not used, magics are searched: {error}"))
+        .ok()
 }
 
 /// The network to embed. A relative path starts at the package's root, where Cargo runs this program.

@@ -169,6 +169,45 @@ fn only_the_output_folder_is_written() {
     assert_eq!(blobs(&out), by_default);
 }
 
+/// Magics from a file are used if they are right; else the build does without and says why.
+#[test]
+fn magics_from_a_file() {
+    let folder = scratch("magics");
+    let (source, out) = (folder.join("source"), folder.join("out"));
+    fs::create_dir_all(source.join("assets")).unwrap();
+    fs::create_dir(&out).unwrap();
+    fs::write(source.join("assets/kiln.nnue.zst"), default_network()).unwrap();
+    let warnings = |directives: &[String]| -> Vec<String> {
+        directives.iter().filter_map(|line| line.strip_prefix("warning=")).map(String::from).collect()
+    };
+    let searched = |out: &Path| fs::read(out.join("sliders.bin")).unwrap();
+    let directives = succeed(command(&out).current_dir(&source));
+    assert!(directives.contains(&"rerun-if-changed=assets".into()) && warnings(&directives).is_empty());
+    let by_itself = searched(&out);
+
+    let file = source.join("assets/magics.txt");
+    let other = kiln_gen::magic::to_text(&kiln_gen::magic::search(99).sliders);
+    fs::write(&file, &other).unwrap();
+    let directives = succeed(command(&out).current_dir(&source));
+    assert!(warnings(&directives).is_empty() && searched(&out) != by_itself, "{directives:?}");
+
+    for (text, reason) in [
+        ("".into(), "there is no magic for a rook on square 0"),
+        (other.replacen("rook 63", "rook 62", 1), "each slider and square once"),
+        (other.replacen(" 52 0\n", " 52 1\n", 1), "the magic table is wrong for a rook on square 1 "),
+        (other[..other.len() - 9].into(), "line 129 is "),
+    ] {
+        fs::write(&file, text).unwrap();
+        let directives = succeed(command(&out).current_dir(&source));
+        let [warning] = &warnings(&directives)[..] else { panic!("one warning is expected: {directives:?}") };
+        let start = "assets/magics.txt is not used, magics are searched: ";
+        assert!(warning.starts_with(start) && warning.contains(reason), "{warning}");
+        assert_eq!(searched(&out), by_itself);
+    }
+    fs::write(&file, [0xff, 0xfe]).unwrap();
+    assert_eq!(warnings(&succeed(command(&out).current_dir(&source))).len(), 1);
+}
+
 /// Builds do not meet but in their output folders, and even there all write the same.
 #[test]
 fn builds_at_once() {

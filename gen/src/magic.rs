@@ -11,7 +11,7 @@
 
 use crate::geometry::{BISHOP, ROOK, Square, Step, ray, relevant_mask, slider_attacks, subsets};
 use crate::layout::{Magic, Sliders};
-use alloc::{vec, vec::Vec};
+use alloc::{format, string::String, vec, vec::Vec};
 use core::fmt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -157,6 +157,127 @@ impl Searcher {
             true
         })
     }
+}
+
+impl Tables {
+    /// Fills the attack table of given factors, shifts and offsets; the masks are set to what they must be.
+    ///
+    /// Windows may overlap where one leaves entries unused or both want the same there. The table ends with the last window,
+    /// so that no index can leave it. Fails with the first occupancy that finds its entry taken by another attack set.
+    ///
+    /// # Panics
+    /// If a shift is not in [`SHIFTS`].
+    pub fn assemble(mut sliders: Sliders) -> Result<Self, Wrong> {
+        let mut tables = Vec::new();
+        let both = [("rook", &ROOK, &mut sliders.rook), ("bishop", &BISHOP, &mut sliders.bishop)];
+        for (slider, directions, magics) in both {
+            for (square, magic) in magics.iter_mut().enumerate() {
+                assert!(SHIFTS.contains(&magic.shift), "a shift of {}", magic.shift);
+                magic.mask = relevant_mask(square, directions);
+                let end = magic.offset as usize + (1 << (64 - magic.shift));
+                tables.resize(end.max(tables.len()), 0);
+                for (occupied, attacks) in cases(square, directions) {
+                    let entry = &mut tables[index(magic, occupied)];
+                    // No slider attacks nothing: 0 is a free entry.
+                    if *entry != 0 && *entry != attacks {
+                        return Err(Wrong { slider, square, occupied });
+                    }
+                    *entry = attacks;
+                }
+            }
+        }
+        Ok(Self { sliders, attacks: tables })
+    }
+}
+
+/// Shifts that a magic may have: 1 to 16 index bits.
+pub const SHIFTS: core::ops::RangeInclusive<u32> = 48..=63;
+/// Offsets must be below this.
+const OFFSET_LIMIT: u32 = 1 << 20;
+
+/// Magics as text: for each slider and square a line such as `rook 0 0x0080001020400080 52 1024`, the factor, shift and offset
+/// after slider and square. [`from_text`] reads it.
+pub fn to_text(sliders: &Sliders) -> String {
+    let mut text = String::from("# slider square factor shift offset\n");
+    for (slider, magics) in [("rook", &sliders.rook), ("bishop", &sliders.bishop)] {
+        for (square, Magic { factor, shift, offset, .. }) in magics.iter().enumerate() {
+            text += &format!("{slider} {square} {factor:#018x} {shift} {offset}\n");
+        }
+    }
+    text
+}
+
+/// Why a text of magics is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextFault {
+    /// A line that is not what it should be, counted from 1.
+    Line {
+        /// Its number.
+        number: usize,
+        /// What stands there.
+        text: String,
+        /// What should.
+        expected: &'static str,
+    },
+    /// A slider has no magic for a square.
+    Missing {
+        /// `"rook"` or `"bishop"`.
+        slider: &'static str,
+        /// The square.
+        square: Square,
+    },
+    /// The magics do not make a table.
+    Wrong(Wrong),
+}
+
+impl fmt::Display for TextFault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Line { number, text, expected } => write!(f, "line {number} is {text:?}: expected {expected}"),
+            Self::Missing { slider, square } => write!(f, "there is no magic for a {slider} on square {square}"),
+            Self::Wrong(wrong) => wrong.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for TextFault {}
+
+/// Reads magics in the form of [`to_text`], in any order, and makes their tables. Blank lines and those that begin with `#` are skipped.
+pub fn from_text(text: &str) -> Result<Tables, TextFault> {
+    let none = Magic { mask: 0, factor: 0, offset: 0, shift: 0 };
+    let mut sliders = Sliders { rook: [none; 64], bishop: [none; 64] };
+    for (line, number) in text.lines().zip(1..) {
+        let fault = |expected| TextFault::Line { number, text: line.into(), expected };
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        if words.first().is_none_or(|word| word.starts_with('#')) {
+            continue;
+        }
+        let &[slider, square, factor, shift, offset] = &words[..] else {
+            return Err(fault("slider, square, factor, shift and offset"));
+        };
+        let magics = match slider {
+            "rook" => &mut sliders.rook,
+            "bishop" => &mut sliders.bishop,
+            _ => return Err(fault("\"rook\" or \"bishop\" first")),
+        };
+        let magic = square.parse().ok().and_then(|square: usize| magics.get_mut(square));
+        let magic = magic.ok_or(fault("a square from 0 to 63"))?;
+        if magic.shift != 0 {
+            return Err(fault("each slider and square once"));
+        }
+        let factor = factor.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        magic.factor = factor.ok_or(fault("a factor such as 0x0080001020400080"))?;
+        let shift = shift.parse().ok().filter(|shift| SHIFTS.contains(shift));
+        magic.shift = shift.ok_or(fault("a shift from 48 to 63"))?;
+        let offset = offset.parse().ok().filter(|&offset: &u32| offset < OFFSET_LIMIT);
+        magic.offset = offset.ok_or(fault("an offset below 1048576"))?;
+    }
+    for (slider, magics) in [("rook", &sliders.rook), ("bishop", &sliders.bishop)] {
+        if let Some(square) = magics.iter().position(|magic| magic.shift == 0) {
+            return Err(TextFault::Missing { slider, square });
+        }
+    }
+    Tables::assemble(sliders).map_err(TextFault::Wrong)
 }
 
 /// A table that gives a wrong attack set.

@@ -29,6 +29,49 @@ fn wrong_tables_are_found() {
 }
 
 #[test]
+fn magics_as_text() {
+    let tables = magic::search(1);
+    let text = magic::to_text(&tables.sliders);
+    assert_eq!(magic::from_text(&text), Ok(tables));
+    let refusal = |text: &str| magic::from_text(text).unwrap_err().to_string();
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from));
+        refusal(&text.replacen(from, to, 1))
+    };
+    assert_eq!(refusal(""), "there is no magic for a rook on square 0");
+    assert_eq!(refusal(text.trim_end().rsplit_once('\n').unwrap().0), "there is no magic for a bishop on square 63");
+    assert_eq!(refusal("rook 0"), "line 1 is \"rook 0\": expected slider, square, factor, shift and offset");
+    assert!(changed("rook 63 ", "queen 63 ").ends_with("expected \"rook\" or \"bishop\" first"));
+    assert!(changed("rook 63 ", "rook 64 ").ends_with("expected a square from 0 to 63"));
+    assert!(changed("rook 63 ", "rook 62 ").ends_with("expected each slider and square once"));
+    assert!(changed("0x", "").ends_with("expected a factor such as 0x0080001020400080"));
+    assert!(changed(" 52 0\n", " 47 0\n").ends_with("expected a shift from 48 to 63"));
+    assert!(changed(" 52 0\n", " 52 1048576\n").ends_with("expected an offset below 1048576"));
+    // The first window moved onto the second, and a factor that is none.
+    assert!(changed(" 52 0\n", " 52 1\n").contains("the magic table is wrong for a rook on square 1 "));
+    let zero = "rook 0 0x0000000000000000 52 0\n".to_owned() + text.split_once("52 0\n").unwrap().1;
+    assert!(refusal(&zero).contains("the magic table is wrong for a rook on square 0 "));
+}
+
+/// A window may reach into another where that one leaves entries unused.
+#[test]
+fn windows_may_overlap() {
+    let mut sliders = magic::search(1).sliders;
+    // With an index bit more than it needs, a bishop uses half of its 128 entries.
+    sliders.bishop[0].shift -= 1;
+    sliders.bishop[0].offset = 200_000;
+    let overlapped = (200_000..200_128).find_map(|offset| {
+        sliders.bishop[1].offset = offset;
+        magic::Tables::assemble(sliders).ok()
+    });
+    let tables = overlapped.expect("there is room between the entries");
+    assert_eq!(magic::verify(&tables), Ok(()));
+    // On top of each other they collide.
+    sliders.bishop[1].offset = sliders.rook[0].offset;
+    assert_eq!(magic::Tables::assemble(sliders).unwrap_err().square, 1);
+}
+
+#[test]
 fn keys_depend_on_the_seed_alone() {
     assert_eq!(zobrist::zobrist(3), zobrist::zobrist(3));
     assert_ne!(zobrist::zobrist(3), zobrist::zobrist(4));
