@@ -233,7 +233,7 @@ impl Asset {
     }
 
     /// No accumulator may leave `i16`, however many pieces of whatever kind stand on the board (32 at most), and the product of an
-    /// activation with its output weight must fit `i16` too, as the vector kernels rely on it.
+    /// activation with its output weight must fit `i16` too, as the vector kernels rely on it, and their sum over one accumulator `i32`.
     fn check_weights(&self) -> Result<(), Fault> {
         let hidden = self.header.hidden as usize;
         for (neuron, &bias) in self.feature_bias.iter().enumerate() {
@@ -250,6 +250,14 @@ impl Asset {
         let largest = self.output.iter().map(|w| i64::from(w.unsigned_abs())).max().unwrap_or(0);
         if largest > limit {
             return Err(Fault::Weight { tensor: "output weights", found: largest, limit });
+        }
+        let limit = i64::from(i32::MAX);
+        for half in self.output.chunks(hidden) {
+            let sum = half.iter().map(|w| i64::from(w.unsigned_abs())).sum::<i64>();
+            let found = sum * i64::from(self.header.qa).pow(2);
+            if found > limit {
+                return Err(Fault::Weight { tensor: "output sum", found, limit });
+            }
         }
         Ok(())
     }

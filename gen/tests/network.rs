@@ -85,4 +85,9 @@ fn weights_that_could_overflow() {
     assert!(refusal(&changed(|a| a.features[5] = 2000)).starts_with("the feature weights can overflow: "));
     assert!(refusal(&changed(|a| a.feature_bias[5] = i16::MIN)).starts_with("the feature weights can overflow: "));
     assert!(refusal(&changed(|a| a.output[5] = -129)).starts_with("the output weights can overflow: 129 "));
+    let wide = changed(|a| {
+        a.header.hidden = 512;
+        (a.features, a.feature_bias, a.output) = (vec![0; 768 * 512], vec![0; 512], vec![100; 1024]);
+    });
+    assert!(refusal(&wide).starts_with("the output sum can overflow: 3329280000 "));
 }
