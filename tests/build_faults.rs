@@ -28,6 +28,15 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
+/// A source tree with nothing but the default network, and an empty output folder beside it.
+fn source_tree(folder: &Path) -> (PathBuf, PathBuf) {
+    let (source, out) = (folder.join("source"), folder.join("out"));
+    fs::create_dir_all(source.join("assets")).unwrap();
+    fs::create_dir(&out).unwrap();
+    fs::write(source.join("assets/kiln.nnue.zst"), default_network()).unwrap();
+    (source, out)
+}
+
 /// The script as Cargo would start it.
 fn command(out: &Path) -> Command {
     let mut command = Command::new(script());
@@ -152,10 +161,7 @@ fn surroundings_that_are_not_cargos() {
 #[test]
 fn only_the_output_folder_is_written() {
     let folder = scratch("a read-only tree");
-    let (source, out) = (folder.join("source"), folder.join("out"));
-    fs::create_dir_all(source.join("assets")).unwrap();
-    fs::create_dir(&out).unwrap();
-    fs::write(source.join("assets/kiln.nnue.zst"), default_network()).unwrap();
+    let (source, out) = source_tree(&folder);
     let before = contents(&source);
     let directives = succeed(command(&out).current_dir(&source));
     assert!(directives.contains(&"rerun-if-changed=assets/kiln.nnue.zst".into()), "{directives:?}");
@@ -173,10 +179,7 @@ fn only_the_output_folder_is_written() {
 #[test]
 fn magics_from_a_file() {
     let folder = scratch("magics");
-    let (source, out) = (folder.join("source"), folder.join("out"));
-    fs::create_dir_all(source.join("assets")).unwrap();
-    fs::create_dir(&out).unwrap();
-    fs::write(source.join("assets/kiln.nnue.zst"), default_network()).unwrap();
+    let (source, out) = source_tree(&folder);
     let warnings = |directives: &[String]| -> Vec<String> {
         directives.iter().filter_map(|line| line.strip_prefix("warning=")).map(String::from).collect()
     };

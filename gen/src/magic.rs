@@ -77,6 +77,22 @@ fn cases(square: Square, directions: &[Step]) -> Vec<Case> {
     cases
 }
 
+/// Writes a square's attack sets to the table, which grows to the end of the window. Fails with the first occupancy that finds its entry taken
+/// by another set.
+fn fill(attacks: &mut Vec<u64>, magic: &Magic, cases: &[Case]) -> Result<(), u64> {
+    let end = magic.offset as usize + (1 << (64 - magic.shift));
+    attacks.resize(end.max(attacks.len()), 0);
+    for &(occupied, attacked) in cases {
+        let entry = &mut attacks[index(magic, occupied)];
+        // No slider attacks nothing: 0 is a free entry.
+        if *entry != 0 && *entry != attacked {
+            return Err(occupied);
+        }
+        *entry = attacked;
+    }
+    Ok(())
+}
+
 struct Searcher {
     rng: Xoshiro256PlusPlus,
     attacks: Vec<u64>,
@@ -103,12 +119,9 @@ impl Searcher {
                 break factor;
             }
         };
-        let offset = self.attacks.len();
-        self.attacks.resize(offset + cases.len(), 0);
-        for &(occupied, attacks) in &cases {
-            self.attacks[offset + (occupied.wrapping_mul(factor) >> shift) as usize] = attacks;
-        }
-        Magic { mask, factor, offset: offset as u32, shift }
+        let magic = Magic { mask, factor, offset: self.attacks.len() as u32, shift };
+        fill(&mut self.attacks, &magic, &cases).expect("the factor fits all cases");
+        magic
     }
 
     /// Builds a candidate: every square of the mask gets an index bit of its own. None if the random choices lead nowhere.
@@ -168,25 +181,20 @@ impl Tables {
     /// # Panics
     /// If a shift is not in [`SHIFTS`].
     pub fn assemble(mut sliders: Sliders) -> Result<Self, Wrong> {
-        let mut tables = Vec::new();
+        let mut attacks = Vec::new();
         let both = [("rook", &ROOK, &mut sliders.rook), ("bishop", &BISHOP, &mut sliders.bishop)];
         for (slider, directions, magics) in both {
             for (square, magic) in magics.iter_mut().enumerate() {
                 assert!(SHIFTS.contains(&magic.shift), "a shift of {}", magic.shift);
                 magic.mask = relevant_mask(square, directions);
-                let end = magic.offset as usize + (1 << (64 - magic.shift));
-                tables.resize(end.max(tables.len()), 0);
-                for (occupied, attacks) in cases(square, directions) {
-                    let entry = &mut tables[index(magic, occupied)];
-                    // No slider attacks nothing: 0 is a free entry.
-                    if *entry != 0 && *entry != attacks {
-                        return Err(Wrong { slider, square, occupied });
-                    }
-                    *entry = attacks;
-                }
+                fill(&mut attacks, magic, &cases(square, directions)).map_err(|occupied| Wrong {
+                    slider,
+                    square,
+                    occupied,
+                })?;
             }
         }
-        Ok(Self { sliders, attacks: tables })
+        Ok(Self { sliders, attacks })
     }
 }
 

@@ -117,7 +117,7 @@ impl Engine {
                 let score = nnue::evaluate(&sums, self.position.side_to_move());
                 say!("info string network {} says {score} for the side to move", nnue::NAME);
             }
-            // What follows waits for a search that ends by itself, and refuses to disturb another.
+            // What follows is refused while a search runs.
             command => {
                 if self.is_searching() {
                     say!("info string a search is running: send \"stop\" first");
