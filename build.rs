@@ -45,7 +45,7 @@ fn fire() -> Result<(), Box<dyn Error>> {
     timed("sliders, verified", || magic::verify(&tables))?;
     firing.value("sliders", &tables.sliders)?;
     firing.list("slider_attacks", &tables.attacks)?;
-    firing.value("leapers", &timed("leapers", geometry::leapers))?;
+    firing.value("reach", &timed("reach", geometry::reach))?;
     firing.value("lines", &timed("lines", geometry::lines))?;
     firing.value("superpiece", &timed("superpiece", geometry::superpiece))?;
     let keys = timed("zobrist", || zobrist::zobrist(KEY_SEED));

@@ -85,6 +85,12 @@ plain_structs! {
         pub king: [u64; 64],
     }
 
+    /// Attack sets of all pieces on an empty board.
+    pub struct Reach {
+        /// By colour (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
+        pub pieces: [[[u64; 64]; 6]; 2],
+    }
+
     /// Relations of two squares on a rank, file or diagonal; 0 for pairs that share none, and for a square with itself.
     pub struct Lines {
         /// The squares strictly between the two.

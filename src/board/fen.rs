@@ -1,6 +1,7 @@
 //! Forsyth-Edwards notation, read strictly: what cannot be a position of chess or Chess960 is refused with a reason.
 
-use super::Position;
+use super::{Keys, Place, Position};
+use crate::simd::Wordboard;
 use crate::types::{Bitboard, CastlingRights, Color, File, Piece, PieceType, Rank, Square, Wing};
 use std::fmt;
 use std::str::FromStr;
@@ -69,11 +70,13 @@ impl FromStr for Position {
             return Err(FenError::new(Field::Whole, fen, "four to six fields"));
         }
         let mut position = Position {
+            attacks: [Wordboard([0; 64]); 2],
+            board: [None; 64],
             kinds: [Bitboard::EMPTY; 6],
             colors: [Bitboard::EMPTY; 2],
-            squares: [None; 64],
-            checkers: Bitboard::EMPTY,
-            key: 0,
+            squares: [[Square::A1; 16]; 2],
+            ids: [[0; 6]; 2],
+            keys: Keys::default(),
             castling: CastlingRights::NONE,
             en_passant: None,
             halfmove_clock: number(clocks.first(), 0, Field::HalfmoveClock)?,
@@ -84,12 +87,12 @@ impl FromStr for Position {
                 _ => return Err(FenError::new(Field::SideToMove, side, "\"w\" or \"b\"")),
             },
         };
-        position.read_placement(placement)?;
-        position.check_material(placement)?;
+        let pieces = read_placement(placement)?;
+        check_material(&pieces, placement)?;
+        position.number(&pieces);
         position.read_castling(castling)?;
         let target = position.read_en_passant(en_passant)?;
-        position.key = position.compute_key();
-        position.update_checkers();
+        position = position.recompute();
         position.check_checks(side)?;
         if let Some(target) = target {
             position.offer_en_passant(target);
@@ -104,57 +107,75 @@ fn number(text: Option<&&str>, default: u16, field: Field) -> Result<u16, FenErr
     text.parse().ok().filter(|_| digits).ok_or(FenError::new(field, text, "a whole number from 0 to 65535"))
 }
 
-impl Position {
-    fn read_placement(&mut self, text: &str) -> Result<(), FenError> {
-        let error = |expected| FenError::new(Field::Placement, text, expected);
-        let rows: Vec<&str> = text.split('/').collect();
-        if rows.len() != 8 {
-            return Err(error("eight ranks separated by \"/\""));
-        }
-        for (rank, row) in Rank::ALL.into_iter().rev().zip(rows) {
-            let row_error = |expected| FenError::new(Field::Placement, row, expected);
-            let mut file = 0;
-            let mut after_digit = false;
-            for letter in row.chars() {
-                if let Some(empty) = letter.to_digit(10) {
-                    if !(1..=8).contains(&empty) || after_digit {
-                        return Err(row_error("empty squares as one digit from 1 to 8"));
-                    }
-                    file += empty as usize;
-                    after_digit = true;
-                    continue;
-                }
-                after_digit = false;
-                let piece = Piece::from_letter(letter)
-                    .ok_or(row_error("pieces as letters PNBRQKpnbrqk and empty squares as digits"))?;
-                let place = File::from_index(file).ok_or(row_error("eight squares in each rank"))?;
-                self.put(piece, Square::new(place, rank), &mut ());
-                file += 1;
-            }
-            if file != 8 {
-                return Err(row_error("eight squares in each rank"));
-            }
-        }
-        Ok(())
+fn read_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
+    let error = |expected| FenError::new(Field::Placement, text, expected);
+    let rows: Vec<&str> = text.split('/').collect();
+    if rows.len() != 8 {
+        return Err(error("eight ranks separated by \"/\""));
     }
+    let mut pieces = Vec::new();
+    for (rank, row) in Rank::ALL.into_iter().rev().zip(rows) {
+        let row_error = |expected| FenError::new(Field::Placement, row, expected);
+        let mut file = 0;
+        let mut after_digit = false;
+        for letter in row.chars() {
+            if let Some(empty) = letter.to_digit(10) {
+                if !(1..=8).contains(&empty) || after_digit {
+                    return Err(row_error("empty squares as one digit from 1 to 8"));
+                }
+                file += empty as usize;
+                after_digit = true;
+                continue;
+            }
+            after_digit = false;
+            let piece = Piece::from_letter(letter)
+                .ok_or(row_error("pieces as letters PNBRQKpnbrqk and empty squares as digits"))?;
+            let place = File::from_index(file).ok_or(row_error("eight squares in each rank"))?;
+            pieces.push((piece, Square::new(place, rank)));
+            file += 1;
+        }
+        if file != 8 {
+            return Err(row_error("eight squares in each rank"));
+        }
+    }
+    Ok(pieces)
+}
 
-    fn check_material(&self, text: &str) -> Result<(), FenError> {
-        let error = |expected| Err(FenError::new(Field::Placement, text, expected));
-        for color in Color::ALL {
-            if self.pieces(color, PieceType::King).len() != 1 {
-                return error("one king on each side");
-            }
-            if self.color(color).len() > 16 {
-                return error("at most 16 pieces on each side");
-            }
-            if self.pieces(color, PieceType::Pawn).len() > 8 {
-                return error("at most 8 pawns on each side");
-            }
+fn check_material(pieces: &[(Piece, Square)], text: &str) -> Result<(), FenError> {
+    let error = |expected| Err(FenError::new(Field::Placement, text, expected));
+    for color in Color::ALL {
+        let own = pieces.iter().filter(|(piece, _)| piece.color() == color);
+        let count = |kind| own.clone().filter(|(piece, _)| piece.kind() == kind).count();
+        if count(PieceType::King) != 1 {
+            return error("one king on each side");
         }
-        if self.kind(PieceType::Pawn).meets(Bitboard::from(Rank::First) | Rank::Eighth.into()) {
-            return error("no pawn on the first or last rank");
+        if own.clone().count() > 16 {
+            return error("at most 16 pieces on each side");
         }
-        Ok(())
+        if count(PieceType::Pawn) > 8 {
+            return error("at most 8 pawns on each side");
+        }
+    }
+    let is_edge = |square: Square| matches!(square.rank(), Rank::First | Rank::Eighth);
+    if pieces.iter().any(|&(piece, square)| piece.kind() == PieceType::Pawn && is_edge(square)) {
+        return error("no pawn on the first or last rank");
+    }
+    Ok(())
+}
+
+impl Position {
+    /// Puts the pieces on the empty board and gives each its id.
+    fn number(&mut self, pieces: &[(Piece, Square)]) {
+        let mut next_id = [1; 2];
+        for &(piece, square) in pieces {
+            let id = if piece.kind() == PieceType::King {
+                0
+            } else {
+                next_id[piece.color()] += 1;
+                next_id[piece.color()] - 1
+            };
+            self.put(Place::new(piece, id), square, &mut ());
+        }
     }
 
     fn read_castling(&mut self, text: &str) -> Result<(), FenError> {
@@ -215,11 +236,10 @@ impl Position {
     }
 
     fn check_checks(&self, side: &str) -> Result<(), FenError> {
-        let waiting = self.king(!self.side);
-        if self.is_attacked(waiting, self.side, self.occupied()) {
+        if self.is_attacked(self.king(!self.side), self.side) {
             return Err(FenError::new(Field::SideToMove, side, "the side that is in check to be the one to move"));
         }
-        if self.checkers.len() > 2 {
+        if self.checkers().len() > 2 {
             return Err(FenError::new(Field::SideToMove, side, "at most two pieces giving check"));
         }
         Ok(())

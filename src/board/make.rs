@@ -1,6 +1,7 @@
-use super::Position;
-use crate::tables::{black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
-use crate::types::{Color, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
+use super::{Ids, Place, Position};
+use crate::simd::native;
+use crate::tables::{attacks, black_to_move_key, castling_key, en_passant_key, pawn_attacks};
+use crate::types::{Bitboard, Color, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
 
 /// Hears which pieces a move puts on the board and takes from it, in the order in which it happens.
 pub trait Observer {
@@ -12,107 +13,192 @@ pub trait Observer {
 
 /// Nobody listens.
 impl Observer for () {
+    #[inline]
     fn put(&mut self, _: Piece, _: Square) {}
+    #[inline]
     fn take(&mut self, _: Piece, _: Square) {}
 }
 
 impl Position {
     /// The position after a legal move.
     #[inline]
+    #[must_use]
     pub fn make(&self, mv: Move) -> Self {
         self.make_observed(mv, &mut ())
     }
 
     /// The position after a legal move; `observer` hears what changes on the board.
+    #[inline]
+    #[must_use]
     pub fn make_observed(&self, mv: Move, observer: &mut impl Observer) -> Self {
         let mut next = self.clone();
-        let (us, them) = (self.side, !self.side);
-        let (from, to) = (mv.from(), mv.to());
-        let piece = self.squares[from].expect("a legal move starts at a piece");
-
-        next.clear_en_passant();
-        next.halfmove_clock = self.halfmove_clock.saturating_add(1);
-        match mv.kind() {
-            MoveKind::Castle => {
-                let rook = Piece::new(us, PieceType::Rook);
-                let (king_to, rook_to) = castling_targets(mv);
-                next.take(piece, from, observer);
-                next.take(rook, to, observer);
-                next.put(piece, king_to, observer);
-                next.put(rook, rook_to, observer);
-            }
-            kind => {
-                if mv.is_capture() {
-                    let square = if kind == MoveKind::EnPassant { to.forward(them) } else { to };
-                    let victim = self.squares[square].expect("a legal capture takes a piece");
-                    next.take(victim, square, observer);
-                    next.revoke_rook(them, square);
-                    next.halfmove_clock = 0;
-                }
-                next.take(piece, from, observer);
-                next.put(mv.promotion().map_or(piece, |kind| Piece::new(us, kind)), to, observer);
-            }
-        }
-        match piece.kind() {
-            PieceType::King => {
-                for wing in Wing::ALL {
-                    next.revoke(us, wing);
-                }
-            }
-            PieceType::Rook => next.revoke_rook(us, from),
-            PieceType::Pawn => next.halfmove_clock = 0,
-            _ => {}
-        }
-
-        next.side = them;
-        next.key ^= black_to_move_key();
-        next.fullmove_number = self.fullmove_number.saturating_add(us as u16);
-        next.update_checkers();
-        if mv.kind() == MoveKind::DoublePush {
-            next.offer_en_passant(to.forward(them));
-        }
-        debug_assert_eq!(next.key, next.compute_key());
+        next.play(mv, observer);
+        debug_assert!(next.is_consistent(), "{mv:?} on {}", self.fen(true));
         next
     }
 
+    /// Plays a legal move; `observer` hears what changes on the board.
+    ///
+    /// The attack tables follow so: sliders that attack a square which becomes empty or occupied see further or less far, the
+    /// mover sees something else, the victim nothing any more. Their bits are cleared everywhere at once; then
+    /// the attacks of each are set as they are on the new board. All other bits stay as they are.
+    pub fn play(&mut self, mv: Move, observer: &mut impl Observer) {
+        let (us, them) = (self.side, !self.side);
+        let (from, to) = (mv.from(), mv.to());
+        let mover = self.place(from);
+
+        self.clear_en_passant();
+        self.halfmove_clock = self.halfmove_clock.saturating_add(1);
+        self.fullmove_number = self.fullmove_number.saturating_add(us as u16);
+        self.side = them;
+        self.keys.toggle_state(black_to_move_key());
+
+        let mut changed = self.sliders_on(from);
+        changed[us] |= mover.bit();
+        let mut dead = 0;
+        match mv.kind() {
+            MoveKind::Castle => {
+                let rook = self.place(to);
+                let (king_to, rook_to) = castling_targets(mv);
+                for square in [to, king_to, rook_to] {
+                    let sliders = self.sliders_on(square);
+                    changed = [changed[0] | sliders[0], changed[1] | sliders[1]];
+                }
+                changed[us] |= rook.bit();
+                // Both before either: in Chess960 one may go to the other's square.
+                self.take(mover, from, observer);
+                self.take(rook, to, observer);
+                self.put(mover, king_to, observer);
+                self.put(rook, rook_to, observer);
+            }
+            kind => {
+                // Unless a piece takes another's place, the target square becomes occupied.
+                let mut filled = Some(to);
+                if mv.is_capture() {
+                    let mut square = to;
+                    if kind == MoveKind::EnPassant {
+                        square = to.forward(them);
+                        let sliders = self.sliders_on(square);
+                        changed = [changed[0] | sliders[0], changed[1] | sliders[1]];
+                    } else {
+                        filled = None;
+                    }
+                    let victim = self.place(square);
+                    dead = victim.bit();
+                    self.take(victim, square, observer);
+                    self.revoke_rook(them, square);
+                    self.halfmove_clock = 0;
+                }
+                if let Some(to) = filled {
+                    let sliders = self.sliders_on(to);
+                    changed = [changed[0] | sliders[0], changed[1] | sliders[1]];
+                }
+                match mv.promotion() {
+                    None => self.relocate(mover, from, to, observer),
+                    Some(kind) => {
+                        self.take(mover, from, observer);
+                        self.put(mover.promoted(kind), to, observer);
+                    }
+                }
+            }
+        }
+        match mover.kind() {
+            PieceType::King => {
+                for wing in Wing::ALL {
+                    self.revoke(us, wing);
+                }
+            }
+            PieceType::Rook => self.revoke_rook(us, from),
+            PieceType::Pawn => self.halfmove_clock = 0,
+            _ => {}
+        }
+
+        self.renew_attacks(us, changed[us], 0);
+        self.renew_attacks(them, changed[them] & !dead, dead);
+        if mv.kind() == MoveKind::DoublePush {
+            self.offer_en_passant(to.forward(them));
+        }
+    }
+
+    /// Puts what the `changed` pieces attack into the table anew, and takes the `dead` from it.
+    #[inline]
+    fn renew_attacks(&mut self, color: Color, changed: u16, dead: u16) {
+        let occupied = self.occupied();
+        // A copy, which the compiler keeps in registers.
+        let mut table = self.attacks[color];
+        native::clear(&mut table, changed | dead);
+        for id in Ids(changed) {
+            let square = self.squares[color][id];
+            let attacked = attacks(self.place(square).piece(), square, occupied);
+            native::set(&mut table, attacked.0, 1 << id);
+        }
+        self.attacks[color] = table;
+    }
+
     /// The position after passing, which is not a legal move of chess. Must not be called in check.
+    #[must_use]
     pub fn make_null(&self) -> Self {
         debug_assert!(!self.in_check());
         let mut next = self.clone();
         next.clear_en_passant();
         next.side = !self.side;
-        next.key ^= black_to_move_key();
+        next.keys.toggle_state(black_to_move_key());
         next.halfmove_clock = self.halfmove_clock.saturating_add(1);
         next.fullmove_number = self.fullmove_number.saturating_add(self.side as u16);
         next
     }
 
+    /// The numbers of the sliders of both sides that attack a square.
     #[inline]
-    pub(super) fn put(&mut self, piece: Piece, square: Square, observer: &mut impl Observer) {
-        self.kinds[piece.kind()] |= square.into();
-        self.colors[piece.color()] |= square.into();
-        self.squares[square] = Some(piece);
-        self.key ^= piece_key(piece, square);
-        observer.put(piece, square);
+    fn sliders_on(&self, square: Square) -> [u16; 2] {
+        Color::ALL.map(|color| self.attacks[color].0[square] & self.slider_ids(color))
     }
 
     #[inline]
-    fn take(&mut self, piece: Piece, square: Square, observer: &mut impl Observer) {
-        self.kinds[piece.kind()] ^= square.into();
-        self.colors[piece.color()] ^= square.into();
-        self.squares[square] = None;
-        self.key ^= piece_key(piece, square);
-        observer.take(piece, square);
+    pub(super) fn put(&mut self, place: Place, square: Square, observer: &mut impl Observer) {
+        self.squares[place.color()][place.id()] = square;
+        self.board[square] = Some(place);
+        self.toggle(place, square);
+        observer.put(place.piece(), square);
+    }
+
+    #[inline]
+    fn take(&mut self, place: Place, square: Square, observer: &mut impl Observer) {
+        self.board[square] = None;
+        self.toggle(place, square);
+        observer.take(place.piece(), square);
+    }
+
+    #[inline]
+    fn toggle(&mut self, place: Place, square: Square) {
+        self.kinds[place.kind()] ^= square.into();
+        self.colors[place.color()] ^= square.into();
+        self.ids[place.color()][place.kind()] ^= place.bit();
+        self.keys.toggle(place.piece(), square);
+    }
+
+    /// The piece goes to an empty square.
+    #[inline]
+    fn relocate(&mut self, place: Place, from: Square, to: Square, observer: &mut impl Observer) {
+        let both = Bitboard::from(from) | to.into();
+        self.kinds[place.kind()] ^= both;
+        self.colors[place.color()] ^= both;
+        self.squares[place.color()][place.id()] = to;
+        self.board[from] = None;
+        self.board[to] = Some(place);
+        self.keys.relocate(place.piece(), from, to);
+        observer.take(place.piece(), from);
+        observer.put(place.piece(), to);
     }
 
     fn revoke(&mut self, color: Color, wing: Wing) {
         if let Some(file) = self.castling.rook(color, wing) {
             self.castling.revoke(color, wing);
-            self.key ^= castling_key(color, file);
+            self.keys.toggle_state(castling_key(color, file));
         }
     }
 
-    /// A rook of `color` has left its square, or was taken there.
+    /// A rook of `color` has left its square, or something was taken there.
     #[inline]
     fn revoke_rook(&mut self, color: Color, square: Square) {
         if square.rank() != Rank::First.relative(color) {
@@ -125,22 +211,20 @@ impl Position {
         }
     }
 
+    #[inline]
     fn clear_en_passant(&mut self) {
         if let Some(square) = self.en_passant.take() {
-            self.key ^= en_passant_key(square.file());
+            self.keys.toggle_state(en_passant_key(square.file()));
         }
     }
 
-    pub(super) fn update_checkers(&mut self) {
-        self.checkers = self.attackers(self.king(self.side), self.occupied()) & self.colors[!self.side];
-    }
-
     /// The enemy's pawn has just passed over `target`: keep that if it can be taken legally.
+    #[inline]
     pub(super) fn offer_en_passant(&mut self, target: Square) {
         let capturers = pawn_attacks(!self.side, target) & self.pieces(self.side, PieceType::Pawn);
         if capturers.into_iter().any(|from| self.is_legal_en_passant(from, target)) {
             self.en_passant = Some(target);
-            self.key ^= en_passant_key(target.file());
+            self.keys.toggle_state(en_passant_key(target.file()));
         }
     }
 }

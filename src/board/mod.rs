@@ -1,24 +1,41 @@
 //! The position: what stands where, whose move it is, what may be played. It knows no network; it reports what changes to an
 //! [`Observer`].
 
+mod attacks;
+mod exchange;
 mod fen;
 mod history;
+mod keys;
+mod legality;
+mod list;
 mod make;
 mod movegen;
+mod place;
 
+pub use exchange::EXCHANGE_VALUES;
 pub use fen::{FenError, Field};
 pub use history::History;
+pub use keys::Keys;
+pub use list::{MAX_MOVES, MoveList};
 pub use make::Observer;
-pub use movegen::{MAX_MOVES, MoveList};
+pub use place::Place;
 
+use crate::simd::Wordboard;
 use crate::tables::{
-    bishop_attacks, black_to_move_key, castling_key, en_passant_key, king_attacks, knight_attacks, pawn_attacks,
-    piece_key, rook_attacks,
+    attacks, bishop_attacks, black_to_move_key, castling_key, en_passant_key, king_attacks, knight_attacks,
+    pawn_attacks, rook_attacks,
 };
 use crate::types::{Bitboard, CastlingRights, Color, Move, MoveKind, Piece, PieceType, Square, Wing};
 use std::fmt;
 
 /// A legal position of chess or Chess960.
+///
+/// The board is kept in three forms that always agree: the byteboard (what stands on a square), bitboards (where such pieces stand) and attack
+/// tables (which pieces attack a square). Every piece has a number, its id, in which the tables speak of it: the king's is 0, the others count from 1 in the
+/// order of the FEN; an id is kept for life, through promotion too, and never given again. Tables of 16-bit words that follow
+/// the moves are the idea of the engine Rose.
+///
+/// Positions are equal if their FENs are: the ids do not matter.
 ///
 /// ```
 /// use kiln::board::Position;
@@ -27,21 +44,29 @@ use std::fmt;
 /// assert!(!position.in_check());
 /// # Ok::<(), kiln::board::FenError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Position {
+    /// By colour and square: which pieces of that colour attack it, pieces of their own that they defend included.
+    attacks: [Wordboard; 2],
+    board: [Option<Place>; 64],
     kinds: [Bitboard; 6],
     colors: [Bitboard; 2],
-    squares: [Option<Piece>; 64],
-    /// The enemy pieces that give check.
-    checkers: Bitboard,
-    key: u64,
+    /// Where each piece stands, by colour and id; of no meaning once it is taken.
+    squares: [[Square; 16]; 2],
+    /// Which ids are of a type, by colour and type.
+    ids: [[u16; 6]; 2],
+    keys: Keys,
     castling: CastlingRights,
-    /// Where an en passant capture may go. Set only if one is legal, so that equal positions have equal keys.
-    en_passant: Option<Square>,
     halfmove_clock: u16,
     fullmove_number: u16,
+    /// Where an en passant capture may go. Set only if one is legal, so that equal positions have equal keys.
+    en_passant: Option<Square>,
     side: Color,
 }
+
+// Copied for every move.
+const _: () = assert!(size_of::<Position>() == 512);
 
 impl Position {
     /// The starting position of chess.
@@ -58,7 +83,16 @@ impl Position {
     /// What stands on the square.
     #[inline]
     pub fn piece_on(&self, square: Square) -> Option<Piece> {
-        self.squares[square]
+        self.board[square].map(Place::piece)
+    }
+
+    /// What stands on a square that is known to be occupied.
+    ///
+    /// # Panics
+    /// If it is empty.
+    #[inline]
+    fn place(&self, square: Square) -> Place {
+        self.board[square].expect("a piece stands on the square")
     }
 
     /// All pieces of a type, of both sides.
@@ -88,7 +122,7 @@ impl Position {
     /// Where the king of a side stands.
     #[inline]
     pub fn king(&self, color: Color) -> Square {
-        self.pieces(color, PieceType::King).first().expect("each side has a king")
+        self.squares[color][0]
     }
 
     /// The castling rights.
@@ -118,19 +152,43 @@ impl Position {
     /// The Zobrist key: equal for positions that count as repetitions of each other.
     #[inline]
     pub fn key(&self) -> u64 {
-        self.key
+        self.keys.full()
+    }
+
+    /// The Zobrist keys of the position and of its parts.
+    #[inline]
+    pub fn keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// The pieces that give check to the side to move.
     #[inline]
     pub fn checkers(&self) -> Bitboard {
-        self.checkers
+        self.squares_of(!self.side, self.checker_ids())
     }
 
     /// Whether the side to move is in check.
     #[inline]
     pub fn in_check(&self) -> bool {
-        !self.checkers.is_empty()
+        self.checker_ids() != 0
+    }
+
+    #[inline]
+    fn checker_ids(&self) -> u16 {
+        self.attacks[!self.side].0[self.king(self.side)]
+    }
+
+    /// Where the pieces with these ids stand.
+    #[inline]
+    fn squares_of(&self, color: Color, ids: u16) -> Bitboard {
+        Ids(ids).map(|id| self.squares[color][id]).collect()
+    }
+
+    /// The ids of a side's sliders.
+    #[inline]
+    fn slider_ids(&self, color: Color) -> u16 {
+        let ids = &self.ids[color];
+        ids[PieceType::Bishop] | ids[PieceType::Rook] | ids[PieceType::Queen]
     }
 
     /// The pieces of both sides that attack a square when the board is occupied so.
@@ -143,12 +201,6 @@ impl Position {
             | (king_attacks(square) & self.kinds[PieceType::King])
             | (rook_attacks(square, occupied) & (self.kinds[PieceType::Rook] | queens))
             | (bishop_attacks(square, occupied) & (self.kinds[PieceType::Bishop] | queens))
-    }
-
-    /// Whether a side attacks a square when the board is occupied so.
-    #[inline]
-    fn is_attacked(&self, square: Square, by: Color, occupied: Bitboard) -> bool {
-        self.attackers(square, occupied).meets(self.colors[by])
     }
 
     /// Whether neither side can mate by any sequence of moves: bare kings, one minor piece, or bishops of one square colour.
@@ -178,19 +230,75 @@ impl Position {
         exact.or_else(|| moves.iter().find(|mv| mv.kind() == MoveKind::Castle && mv.uci(false) == text)).copied()
     }
 
-    /// The key from scratch. [`Position::key`] is kept up to date move by move and must equal it.
-    fn compute_key(&self) -> u64 {
-        let mut key = 0;
-        for square in self.occupied() {
-            key ^= self.squares[square].map_or(0, |piece| piece_key(piece, square));
+    /// Everything that can be told from the board, computed anew by other ways than the moves take: the keys, bitboards, lists and attack tables.
+    fn recompute(&self) -> Self {
+        let mut new = self.clone();
+        new.attacks = [Wordboard([0; 64]); 2];
+        new.kinds = [Bitboard::EMPTY; 6];
+        new.colors = [Bitboard::EMPTY; 2];
+        new.ids = [[0; 6]; 2];
+        new.keys = Keys::default();
+        let occupied: Bitboard = Square::ALL.into_iter().filter(|&square| self.board[square].is_some()).collect();
+        for square in occupied {
+            let place = self.place(square);
+            let (color, kind) = (place.color(), place.kind());
+            new.kinds[kind] |= square.into();
+            new.colors[color] |= square.into();
+            new.squares[color][place.id()] = square;
+            new.ids[color][kind] |= place.bit();
+            new.keys.toggle(place.piece(), square);
+            for target in attacks(place.piece(), square, occupied) {
+                new.attacks[color].0[target] |= place.bit();
+            }
         }
         for color in Color::ALL {
             for wing in Wing::ALL {
-                key ^= self.castling.rook(color, wing).map_or(0, |file| castling_key(color, file));
+                new.keys.toggle_state(self.castling.rook(color, wing).map_or(0, |file| castling_key(color, file)));
             }
         }
-        key ^= self.en_passant.map_or(0, |square| en_passant_key(square.file()));
-        key ^ if self.side == Color::Black { black_to_move_key() } else { 0 }
+        new.keys.toggle_state(self.en_passant.map_or(0, |square| en_passant_key(square.file())));
+        new.keys.toggle_state(if self.side == Color::Black { black_to_move_key() } else { 0 });
+        new
+    }
+
+    /// Whether all that follows the moves is as it comes out when computed from the board alone, for tests.
+    pub fn is_consistent(&self) -> bool {
+        let new = self.recompute();
+        let has_own_id =
+            |square: Square| self.board[square].is_none_or(|place| self.squares[place.color()][place.id()] == square);
+        Square::ALL.into_iter().all(has_own_id)
+            && Color::ALL.into_iter().all(|color| self.ids[color][PieceType::King] == 1)
+            && (self.attacks, self.kinds, self.colors) == (new.attacks, new.kinds, new.colors)
+            && (self.ids, self.squares, self.keys) == (new.ids, new.squares, new.keys)
+    }
+}
+
+impl PartialEq for Position {
+    fn eq(&self, other: &Self) -> bool {
+        let state = |position: &Self| {
+            (position.side, position.castling, position.en_passant, position.halfmove_clock, position.fullmove_number)
+        };
+        state(self) == state(other) && (self.colors, self.kinds) == (other.colors, other.kinds)
+    }
+}
+
+impl Eq for Position {}
+
+/// The numbers of the bits that are set, in ascending order.
+#[derive(Clone, Copy)]
+struct Ids(u16);
+
+impl Iterator for Ids {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let id = self.0.trailing_zeros() as usize & 15;
+        self.0 &= self.0 - 1;
+        Some(id)
     }
 }
 
@@ -201,11 +309,11 @@ impl fmt::Display for Position {
         writeln!(f, "{border}")?;
         for row in (0..8).rev() {
             for file in 0..8 {
-                let piece = self.squares[8 * row + file].map_or(' ', Piece::letter);
+                let piece = self.board[8 * row + file].map_or(' ', |place| place.piece().letter());
                 write!(f, " | {piece}")?;
             }
             writeln!(f, " | {}\n{border}", row + 1)?;
         }
-        writeln!(f, "   a   b   c   d   e   f   g   h\n\nFen: {}\nKey: {:016x}", self.fen(false), self.key)
+        writeln!(f, "   a   b   c   d   e   f   g   h\n\nFen: {}\nKey: {:016x}", self.fen(false), self.key())
     }
 }

@@ -1,19 +1,32 @@
-use super::Position;
 use super::make::castling_targets;
-use crate::tables::{
-    between, bishop_attacks, king_attacks, knight_attacks, line, pawn_attacks, queen_attacks, rook_attacks,
-};
-use crate::types::{Bitboard, Color, Move, MoveKind, PieceType, Rank, Square, Wing};
-use arrayvec::ArrayVec;
+use super::{Ids, MoveList, Position};
+use crate::simd::native;
+use crate::tables::{between, king_attacks, line, pawn_attacks, reach};
+use crate::types::{Bitboard, Color, File, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
 
-/// More than any legal position with at most 16 pieces a side has; the most known are 218.
-pub const MAX_MOVES: usize = 256;
+/// What pawns of one side may do, each by target square. Pins and checks are seen to, en passant left out.
+struct PawnTargets {
+    single: Bitboard,
+    double: Bitboard,
+    /// Captures towards the h-file.
+    east: Bitboard,
+    /// Captures towards the a-file.
+    west: Bitboard,
+}
 
-/// A list of moves without allocation.
-pub type MoveList = ArrayVec<Move, MAX_MOVES>;
+impl PawnTargets {
+    /// By how much a square's number grows on the way to `single`, `east` and `west`.
+    const fn steps(side: Color) -> [i8; 3] {
+        match side {
+            Color::White => [8, 9, 7],
+            Color::Black => [-8, -7, -9],
+        }
+    }
+}
 
 impl Position {
     /// All legal moves.
+    #[inline]
     pub fn moves(&self) -> MoveList {
         let mut list = MoveList::new();
         self.generate::<true, true>(&mut list);
@@ -21,89 +34,113 @@ impl Position {
     }
 
     /// The legal captures and promotions to a queen.
+    #[inline]
     pub fn noisy_moves(&self) -> MoveList {
         let mut list = MoveList::new();
         self.generate::<true, false>(&mut list);
         list
     }
 
-    /// Whether the side to move has no legal move.
-    pub fn is_over(&self) -> bool {
-        self.moves().is_empty()
+    /// The legal moves that are not among [`Position::noisy_moves`].
+    #[inline]
+    pub fn quiet_moves(&self) -> MoveList {
+        let mut list = MoveList::new();
+        self.generate::<false, true>(&mut list);
+        list
     }
 
+    /// The number of legal moves, counted without listing them.
+    pub fn count_moves(&self) -> usize {
+        let (us, them) = (self.side, !self.side);
+        let checkers = self.checkers();
+        let count = self.king_targets(checkers).len();
+        if checkers.has_many() {
+            return count as usize;
+        }
+        let pinned = self.pinned(us);
+        let evasions = self.evasions(checkers);
+        let targets = evasions - self.colors[us];
+
+        let pinned_ids = pinned.into_iter().fold(0, |ids, square| ids | self.place(square).bit());
+        let officers = self.officer_ids(us);
+        let mut count = count + native::count(&self.attacks[us], targets.0, officers & !pinned_ids);
+        for id in Ids(officers & pinned_ids) {
+            let ray = line(self.king(us), self.squares[us][id]);
+            count += native::count(&self.attacks[us], (targets & ray).0, 1 << id);
+        }
+
+        let pawns = self.pawn_targets(pinned, evasions);
+        let last = Bitboard::from(Rank::Eighth.relative(us));
+        for targets in [pawns.single, pawns.east, pawns.west] {
+            // One move is counted for each target anyway.
+            count += targets.len() + 3 * (targets & last).len();
+        }
+        count += pawns.double.len();
+        if let Some(to) = self.en_passant {
+            let capturers = pawn_attacks(them, to) & self.pieces(us, PieceType::Pawn);
+            count += capturers.into_iter().filter(|&from| self.is_legal_en_passant(from, to)).count() as u32;
+        }
+        if checkers.is_empty() && self.castling.any(us) {
+            count += self.castles().count() as u32;
+        }
+        count as usize
+    }
+
+    /// Whether the side to move has no legal move.
+    pub fn is_over(&self) -> bool {
+        self.count_moves() == 0
+    }
+
+    #[inline]
     fn generate<const NOISY: bool, const QUIET: bool>(&self, list: &mut MoveList) {
         let (us, them) = (self.side, !self.side);
-        let king = self.king(us);
-        let (enemy, occupied) = (self.colors[them], self.occupied());
-        // What the caller asked for, by target square; pawns look after themselves.
-        let mut wanted = Bitboard::EMPTY;
-        if NOISY {
-            wanted |= enemy;
-        }
-        if QUIET {
-            wanted |= !occupied;
-        }
-
-        let without_king = occupied - king.into();
-        for to in king_attacks(king) & wanted {
-            if !self.is_attacked(to, them, without_king) {
-                list.push(self.plain(king, to));
+        let (king, enemy, occupied) = (self.king(us), self.colors[them], self.occupied());
+        let push_both = |list: &mut MoveList, from, targets: Bitboard| {
+            if NOISY {
+                list.push_from(from, targets & enemy, MoveKind::Capture);
             }
-        }
-        if self.checkers.has_many() {
+            if QUIET {
+                list.push_from(from, targets - occupied, MoveKind::Quiet);
+            }
+        };
+
+        let checkers = self.checkers();
+        push_both(list, king, self.king_targets(checkers));
+        if checkers.has_many() {
             return;
         }
-        // The squares that end the check, if there is one.
-        let evasions = self.checkers.first().map_or(Bitboard::FULL, |checker| between(king, checker) | checker.into());
+        let evasions = self.evasions(checkers);
         let pinned = self.pinned(us);
-        let targets = wanted & evasions;
-
-        for from in self.pieces(us, PieceType::Knight) - pinned {
-            self.push_all(from, knight_attacks(from) & targets, list);
-        }
-        let sliders = [
-            (PieceType::Bishop, bishop_attacks as fn(Square, Bitboard) -> Bitboard),
-            (PieceType::Rook, rook_attacks),
-            (PieceType::Queen, queen_attacks),
-        ];
-        for (kind, attacks) in sliders {
-            for from in self.pieces(us, kind) {
-                let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
-                self.push_all(from, attacks(from, occupied) & targets & ray, list);
-            }
-        }
-
-        for from in self.pieces(us, PieceType::Pawn) {
+        for id in Ids(self.officer_ids(us)) {
+            let from = self.squares[us][id];
             let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
-            let allowed = evasions & ray;
-            let last = from.rank() == Rank::Seventh.relative(us);
+            push_both(list, from, self.attacked_by_id(us, id) & evasions & ray);
+        }
+
+        let pawns = self.pawn_targets(pinned, evasions);
+        let last = Bitboard::from(Rank::Eighth.relative(us));
+        let [forward, east, west] = PawnTargets::steps(us);
+        for (step, targets) in [(east, pawns.east), (west, pawns.west)] {
             if NOISY {
-                for to in pawn_attacks(us, from) & enemy & allowed {
-                    if last {
-                        push_promotions::<true, true>(from, to, true, list);
-                    } else {
-                        list.push(Move::new(from, to, MoveKind::Capture));
-                    }
+                list.push_step(step, targets - last, MoveKind::Capture);
+                for to in targets & last {
+                    push_promotions(
+                        list,
+                        Square::wrapping((to as usize).wrapping_add_signed(-step as isize)),
+                        to,
+                        true,
+                        true,
+                        true,
+                    );
                 }
             }
-            let to = from.forward(us);
-            if occupied.has(to) {
-                continue;
-            }
-            if last {
-                if allowed.has(to) {
-                    push_promotions::<NOISY, QUIET>(from, to, false, list);
-                }
-            } else if QUIET {
-                if allowed.has(to) {
-                    list.push(Move::new(from, to, MoveKind::Quiet));
-                }
-                let double = to.forward(us);
-                if from.rank() == Rank::Second.relative(us) && allowed.has(double) && !occupied.has(double) {
-                    list.push(Move::new(from, double, MoveKind::DoublePush));
-                }
-            }
+        }
+        for to in pawns.single & last {
+            push_promotions(list, to.forward(them), to, false, NOISY, QUIET);
+        }
+        if QUIET {
+            list.push_step(forward, pawns.single - last, MoveKind::Quiet);
+            list.push_step(2 * forward, pawns.double, MoveKind::DoublePush);
         }
         if NOISY && let Some(to) = self.en_passant {
             for from in pawn_attacks(them, to) & self.pieces(us, PieceType::Pawn) {
@@ -112,47 +149,90 @@ impl Position {
                 }
             }
         }
-        if QUIET && self.checkers.is_empty() {
-            for wing in Wing::ALL {
-                if let Some(file) = self.castling.rook(us, wing) {
-                    let castle = Move::new(king, Square::new(file, king.rank()), MoveKind::Castle);
-                    if self.is_legal_castle(castle) {
-                        list.push(castle);
-                    }
-                }
-            }
+        if QUIET && checkers.is_empty() && self.castling.any(us) {
+            self.castles().for_each(|castle| list.push(castle));
         }
     }
 
+    /// The ids of knights, bishops, rooks and queens.
     #[inline]
-    fn plain(&self, from: Square, to: Square) -> Move {
-        let kind = if self.squares[to].is_some() { MoveKind::Capture } else { MoveKind::Quiet };
-        Move::new(from, to, kind)
+    fn officer_ids(&self, color: Color) -> u16 {
+        self.slider_ids(color) | self.ids[color][PieceType::Knight]
     }
 
+    /// Where the king of the side to move may go.
     #[inline]
-    fn push_all(&self, from: Square, targets: Bitboard, list: &mut MoveList) {
-        for to in targets {
-            list.push(self.plain(from, to));
+    pub(super) fn king_targets(&self, checkers: Bitboard) -> Bitboard {
+        let (us, them) = (self.side, !self.side);
+        let king = self.king(us);
+        let mut targets = king_attacks(king) - self.colors[us] - self.attacked(them);
+        // The table does not look through the king: behind it, a slider's ray goes on.
+        for slider in checkers - self.kinds[PieceType::Pawn] - self.kinds[PieceType::Knight] {
+            targets = targets - (line(king, slider) - slider.into());
         }
+        targets
+    }
+
+    /// The squares on which a piece other than the king ends the check of a single checker: all if there is no check.
+    #[inline]
+    pub(super) fn evasions(&self, checkers: Bitboard) -> Bitboard {
+        let king = self.king(self.side);
+        checkers.first().map_or(Bitboard::FULL, |checker| between(king, checker) | checker.into())
     }
 
     /// The pieces of `color` that alone stand between their king and an enemy slider.
-    fn pinned(&self, color: Color) -> Bitboard {
+    #[inline]
+    pub(super) fn pinned(&self, color: Color) -> Bitboard {
         let king = self.king(color);
-        let (own, enemy) = (self.colors[color], self.colors[!color]);
-        let queens = self.kinds[PieceType::Queen];
-        let snipers = enemy
-            & ((rook_attacks(king, enemy) & (self.kinds[PieceType::Rook] | queens))
-                | (bishop_attacks(king, enemy) & (self.kinds[PieceType::Bishop] | queens)));
+        let occupied = self.occupied();
         let mut pinned = Bitboard::EMPTY;
-        for sniper in snipers {
-            let blockers = between(king, sniper) & own;
+        for sniper in self.snipers(king, !color) {
+            let blockers = between(king, sniper) & occupied;
             if !blockers.has_many() {
-                pinned |= blockers;
+                pinned |= blockers & self.colors[color];
             }
         }
         pinned
+    }
+
+    /// The sliders of `color` that would attack `square` on an otherwise empty board.
+    #[inline]
+    pub(super) fn snipers(&self, square: Square, color: Color) -> Bitboard {
+        let queens = self.kinds[PieceType::Queen];
+        let straight = reach(Piece::WhiteRook, square) & (self.kinds[PieceType::Rook] | queens);
+        let diagonal = reach(Piece::WhiteBishop, square) & (self.kinds[PieceType::Bishop] | queens);
+        (straight | diagonal) & self.colors[color]
+    }
+
+    #[inline]
+    fn pawn_targets(&self, pinned: Bitboard, evasions: Bitboard) -> PawnTargets {
+        let us = self.side;
+        let king = self.king(us);
+        let pawns = self.pieces(us, PieceType::Pawn);
+        let (empty, enemy) = (!self.occupied(), self.colors[!us] & evasions);
+        // Pawns never stand where this would wrap around.
+        let rotation = if us == Color::White { 8 } else { 56 };
+        let forward = |pawns: Bitboard| Bitboard(pawns.0.rotate_left(rotation));
+        let [mut pushers, mut to_east, mut to_west] = [pawns; 3];
+        if !pinned.is_empty() {
+            // A pinned pawn stays on the line of its pin, which goes through the king.
+            let (east, west) = match us {
+                Color::White => (diagonal(king), antidiagonal(king)),
+                Color::Black => (antidiagonal(king), diagonal(king)),
+            };
+            pushers = pawns - (pinned - king.file().into());
+            to_east = pawns - (pinned - east);
+            to_west = pawns - (pinned - west);
+        }
+        let (east, west) = (forward(to_east - File::H.into()), forward(to_west - File::A.into()));
+        let single = forward(pushers) & empty;
+        let double = forward(single & Rank::Third.relative(us).into()) & empty;
+        PawnTargets {
+            single: single & evasions,
+            double: double & evasions,
+            east: Bitboard(east.0 << 1) & enemy,
+            west: Bitboard(west.0 >> 1) & enemy,
+        }
     }
 
     /// Whether the king is safe after the pawn on `from` takes en passant on `to`. Two pawns leave their
@@ -164,33 +244,62 @@ impl Position {
         (attackers - victim).is_empty()
     }
 
+    /// The legal castling moves of the side to move, which is not in check.
+    #[inline]
+    fn castles(&self) -> impl Iterator<Item = Move> {
+        let king = self.king(self.side);
+        let rooks = Wing::ALL.into_iter().filter_map(move |wing| self.castling.rook(self.side, wing));
+        let moves = rooks.map(move |file| Move::new(king, Square::new(file, king.rank()), MoveKind::Castle));
+        moves.filter(|&castle| self.is_legal_castle(castle))
+    }
+
     /// Whether the way is free and the king passes no attacked square. The side to move has the right and is not in check.
-    fn is_legal_castle(&self, castle: Move) -> bool {
+    pub(super) fn is_legal_castle(&self, castle: Move) -> bool {
         let (king, rook) = (castle.from(), castle.to());
         let (king_to, rook_to) = castling_targets(castle);
         let others = self.occupied() - king.into() - rook.into();
         let king_way = between(king, king_to) | king_to.into();
         let rook_way = between(rook, rook_to) | rook_to.into();
-        if others.meets(king_way | rook_way) {
-            return false;
-        }
-        // A rook that leaves its square may have shielded the king's target, in Chess960; hence `others`.
-        let enemy = !self.side;
-        king_way.into_iter().all(|square| !self.is_attacked(square, enemy, others | rook_to.into()))
+        // A pinned rook shields the king's target, in Chess960.
+        !others.meets(king_way | rook_way)
+            && !self.attacked(!self.side).meets(king_way - king.into())
+            && !self.pinned(self.side).has(rook)
     }
 }
 
+/// The squares of the diagonal through a square that runs from the a-file up to the h-file.
+const fn diagonal(square: Square) -> Bitboard {
+    Bitboard(0x8040_2010_0804_0201).shift_ranks(square.rank() as i32 - square.file() as i32)
+}
+
+/// The squares of the other diagonal.
+const fn antidiagonal(square: Square) -> Bitboard {
+    Bitboard(0x0102_0408_1020_4080).shift_ranks(square.rank() as i32 + square.file() as i32 - 7)
+}
+
 /// Promotions by one pawn move: the queen is noisy, the others are as the caller classes them.
-fn push_promotions<const QUEEN: bool, const OTHERS: bool>(
-    from: Square,
-    to: Square,
-    capture: bool,
-    list: &mut MoveList,
-) {
+#[inline]
+fn push_promotions(list: &mut MoveList, from: Square, to: Square, capture: bool, queen: bool, others: bool) {
     for piece in PieceType::PROMOTIONS {
-        if if piece == PieceType::Queen { QUEEN } else { OTHERS } {
+        if if piece == PieceType::Queen { queen } else { others } {
             let kind = MoveKind::promotion(piece, capture).expect("pawns become these");
             list.push(Move::new(from, to, kind));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diagonals_are_lines() {
+        for a in Square::ALL {
+            for b in Square::ALL {
+                let step = (b.rank() as i32 - a.rank() as i32, b.file() as i32 - a.file() as i32);
+                assert_eq!(diagonal(a).has(b), step.0 == step.1);
+                assert_eq!(antidiagonal(a).has(b), step.0 == -step.1);
+            }
         }
     }
 }

@@ -53,17 +53,16 @@ impl Accumulator {
         Self(Color::ALL.map(|side| refreshed(position, side)))
     }
 
-    /// Makes a move on the position and returns both the new position and its sums.
-    pub fn make(&self, position: &Position, mv: Move) -> (Position, Self) {
+    /// Plays a move on the position, whose sums these are, and returns the sums of what it becomes.
+    pub fn play(&self, position: &mut Position, mv: Move) -> Self {
         let mut changes = Changes::default();
-        let next = position.make_observed(mv, &mut changes);
-        let side = position.side_to_move();
+        let was_mirrored = Color::ALL.map(|color| is_mirrored(position.king(color)));
+        position.play(mv, &mut changes);
         let mut sums = self.clone();
         for seen_by in Color::ALL {
-            let king = next.king(seen_by);
-            let moved_over = seen_by == side && is_mirrored(king) != is_mirrored(position.king(seen_by));
-            if moved_over {
-                sums.0[seen_by] = refreshed(&next, seen_by);
+            let king = position.king(seen_by);
+            if is_mirrored(king) != was_mirrored[seen_by] {
+                sums.0[seen_by] = refreshed(position, seen_by);
                 continue;
             }
             for &(piece, square) in &changes.put {
@@ -73,7 +72,7 @@ impl Accumulator {
                 native::subtract(&mut sums.0[seen_by], feature(seen_by, king, piece, square));
             }
         }
-        (next, sums)
+        sums
     }
 }
 

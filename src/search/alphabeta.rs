@@ -141,7 +141,8 @@ impl<'a> Worker<'a> {
         let picker = MovePicker::new(position, &moves, known.and_then(|entry| entry.best), &self.butterfly);
         self.history.push(position);
         for (number, mv) in picker.enumerate() {
-            let (next, sums) = self.accumulators[ply].make(position, mv);
+            let mut next = position.clone();
+            let sums = self.accumulators[ply].play(&mut next, mv);
             self.set_accumulator(ply + 1, sums);
             // 7. All moves but the first are expected to fail low, which a window of no width proves faster.
             let mut score = alpha;
@@ -216,7 +217,8 @@ impl<'a> Worker<'a> {
         }
         self.history.push(position);
         for mv in MovePicker::new(position, &moves, None, &self.butterfly) {
-            let (next, sums) = self.accumulators[ply].make(position, mv);
+            let mut next = position.clone();
+            let sums = self.accumulators[ply].play(&mut next, mv);
             self.set_accumulator(ply + 1, sums);
             let score = -self.quiescence(&next, (-beta, -alpha), ply + 1)?;
             best = best.max(score);

@@ -24,10 +24,20 @@ pub const NAME: &str = if cfg!(all(target_arch = "x86_64", target_feature = "avx
     "portable"
 };
 
+use std::mem::MaybeUninit;
+
 /// A row of weights or activations at the alignment of a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Row<const N: usize>(pub [i16; N]);
+
+/// A word of 16 bits for each square: bit *i* tells something of piece number *i* and the square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Wordboard(pub [u16; 64]);
+
+/// Where words are written that belong to squares: there may be one for each.
+pub type Spread = [MaybeUninit<u16>; 64];
 
 #[cfg(test)]
 mod tests {
@@ -62,6 +72,55 @@ mod tests {
                 assert_eq!(native_row, portable_row);
             }
         }
+    }
+
+    #[test]
+    fn wordboards_native_equals_portable() {
+        fn spread(spread: impl Fn(&mut Spread, u64, u16) -> usize, squares: u64, word: u16) -> Vec<u16> {
+            let mut out = [MaybeUninit::new(0xdead); 64];
+            let count = spread(&mut out, squares, word);
+            // SAFETY: every element is written above.
+            out[..count].iter().map(|word| unsafe { word.assume_init() }).collect()
+        }
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let sparse = |rng: &mut Xoshiro256PlusPlus| match rng.next_u32() % 8 {
+            0 => 0,
+            1 => !0,
+            n => (0..n).fold(!0, |set, _| set & rng.next_u64()),
+        };
+        for _ in 0..2000 {
+            let mut words = Wordboard(std::array::from_fn(|_| sparse(&mut rng) as u16));
+            let (squares, bits) = (sparse(&mut rng), sparse(&mut rng) as u16);
+            assert_eq!(native::any(&words, bits), portable::any(&words, bits));
+            assert_eq!(native::count(&words, squares, bits), portable::count(&words, squares, bits));
+            assert_eq!(spread(native::spread::<64>, squares, bits), spread(portable::spread::<64>, squares, bits));
+            assert_eq!(spread(native::spread::<65>, squares, bits), spread(portable::spread::<65>, squares, bits));
+            let mut same = words;
+            native::clear(&mut words, bits);
+            portable::clear(&mut same, bits);
+            assert_eq!(words, same);
+            let other = sparse(&mut rng) as u16;
+            native::set(&mut words, squares, other);
+            portable::set(&mut same, squares, other);
+            assert_eq!(words, same);
+        }
+    }
+
+    #[test]
+    fn wordboards_by_hand() {
+        let mut words = Wordboard([0; 64]);
+        portable::set(&mut words, 1 << 63 | 1 << 5, 0b101);
+        assert_eq!((words.0[63], words.0[5], words.0[6]), (0b101, 0b101, 0));
+        assert_eq!(portable::any(&words, 0b100), 1 << 63 | 1 << 5);
+        assert_eq!(portable::any(&words, 0b010), 0);
+        assert_eq!(portable::count(&words, !0, !0), 4);
+        assert_eq!(portable::count(&words, 1 << 5, 0b011), 1);
+        portable::clear(&mut words, 1);
+        assert_eq!(words.0[63], 0b100);
+        let mut out = [MaybeUninit::new(0); 64];
+        assert_eq!(portable::spread::<65>(&mut out, 1 << 63 | 1 << 5, 7), 2);
+        // SAFETY: every element is written above.
+        assert_eq!([out[0], out[1]].map(|word| unsafe { word.assume_init() }), [5 * 65 + 7, 63 * 65 + 7]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Plain Rust: any target, and the reference of the other backends.
 
-use super::Row;
+use super::{Row, Spread, Wordboard};
 
 /// Adds `weights` to `row`.
 #[inline]
@@ -27,4 +27,47 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
         let clipped = value.clamp(0, qa);
         sum.wrapping_add(i32::from(clipped.wrapping_mul(weight)) * i32::from(clipped))
     })
+}
+
+/// The squares whose words have any of `bits`.
+#[inline]
+pub fn any(words: &Wordboard, bits: u16) -> u64 {
+    words.0.iter().enumerate().fold(0, |set, (square, word)| set | u64::from(word & bits != 0) << square)
+}
+
+/// The number of ones among `bits` in the words of `squares`.
+#[inline]
+pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
+    let wanted = |square: usize| bits & (squares >> square & 1).wrapping_neg() as u16;
+    words.0.iter().enumerate().map(|(square, word)| (word & wanted(square)).count_ones()).sum()
+}
+
+/// Clears `bits` in all words.
+#[inline]
+pub fn clear(words: &mut Wordboard, bits: u16) {
+    words.0.iter_mut().for_each(|word| *word &= !bits);
+}
+
+/// Sets `bits` in the words of `squares`.
+#[inline]
+pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
+    let mut left = squares;
+    while left != 0 {
+        words.0[left.trailing_zeros() as usize] |= bits;
+        left &= left - 1;
+    }
+}
+
+/// Writes `FACTOR * square + offset` modulo 2¹⁶ for each of `squares`, in ascending order, to the front of `out`; returns
+/// how many. What follows them in `out` may be overwritten.
+#[inline]
+pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) -> usize {
+    let mut left = squares;
+    let mut count = 0;
+    while left != 0 {
+        out[count % 64].write((left.trailing_zeros() as u16).wrapping_mul(FACTOR).wrapping_add(offset));
+        left &= left - 1;
+        count += 1;
+    }
+    count
 }

@@ -8,14 +8,14 @@ pub use cuckoo::cuckoo;
 pub use reductions::reduction;
 pub use superpiece::superpiece;
 
-use crate::types::{Bitboard, Color, File, Piece, Square};
-use kiln_gen::layout::{Leapers, Lines, Magic, Sliders, Zobrist};
+use crate::types::{Bitboard, Color, File, Piece, PieceType, Square};
+use kiln_gen::layout::{Lines, Magic, Reach, Sliders, Zobrist};
 use kiln_gen::manifest::Manifest;
 use kiln_gen::{embed, embed_list};
 
 static SLIDERS: &Sliders = embed!("sliders");
 static SLIDER_ATTACKS: &[u64] = embed_list!("slider_attacks");
-static LEAPERS: &Leapers = embed!("leapers");
+static REACH: &Reach = embed!("reach");
 static LINES: &Lines = embed!("lines");
 static ZOBRIST: &Zobrist = embed!("zobrist");
 static MANIFEST: &[u8] = embed_list!("manifest");
@@ -81,19 +81,35 @@ pub fn queen_attacks(square: Square, occupied: Bitboard) -> Bitboard {
 /// What a knight attacks.
 #[inline]
 pub fn knight_attacks(square: Square) -> Bitboard {
-    Bitboard(LEAPERS.knight[square])
+    Bitboard(REACH.pieces[Color::White][PieceType::Knight][square])
 }
 
 /// What a king attacks.
 #[inline]
 pub fn king_attacks(square: Square) -> Bitboard {
-    Bitboard(LEAPERS.king[square])
+    Bitboard(REACH.pieces[Color::White][PieceType::King][square])
 }
 
 /// What a pawn of this side attacks.
 #[inline]
 pub fn pawn_attacks(color: Color, square: Square) -> Bitboard {
-    Bitboard(LEAPERS.pawn[color][square])
+    Bitboard(REACH.pieces[color][PieceType::Pawn][square])
+}
+
+/// What a piece attacks on an empty board.
+#[inline]
+pub fn reach(piece: Piece, square: Square) -> Bitboard {
+    Bitboard(REACH.pieces[piece.color()][piece.kind()][square])
+}
+
+/// What a piece attacks, own pieces included that it defends; for a slider up to the first occupied square of each ray.
+///
+/// Without branches on the kind of piece: what a queen sees, cut to the reach of the piece.
+#[inline]
+pub fn attacks(piece: Piece, square: Square, occupied: Bitboard) -> Bitboard {
+    // Nothing stands in the way of a knight; pawns and kings reach only squares that a queen sees.
+    let jumps = [0, !0, 0, 0, 0, 0][piece.kind()];
+    reach(piece, square) & (queen_attacks(square, occupied) | Bitboard(jumps))
 }
 
 /// The squares strictly between two squares on one line; none if they share no line.
@@ -192,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn leapers_equal_distances() {
+    fn steps_equal_distances() {
         for from in Square::ALL {
             for to in Square::ALL {
                 let files = to.file() as i32 - from.file() as i32;
@@ -245,12 +261,12 @@ mod tests {
         use std::slice::from_ref;
         let manifest = manifest();
         let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
-        let expected = "sliders slider_attacks leapers lines superpiece zobrist cuckoo reductions network";
+        let expected = "sliders slider_attacks reach lines superpiece zobrist cuckoo reductions network";
         assert_eq!(names, expected.split(' ').collect::<Vec<_>>());
         let hashes = [
             hash(from_ref(SLIDERS)),
             hash(SLIDER_ATTACKS),
-            hash(from_ref(LEAPERS)),
+            hash(from_ref(REACH)),
             hash(from_ref(LINES)),
             hash(from_ref(superpiece())),
             hash(from_ref(ZOBRIST)),

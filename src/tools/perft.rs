@@ -7,12 +7,19 @@ use crate::types::Move;
 pub fn perft(position: &Position, depth: u32) -> u64 {
     match depth {
         0 => 1,
-        1 => position.moves().len() as u64,
-        _ => position.moves().iter().map(|&mv| perft(&position.make(mv), depth - 1)).sum(),
+        1 => position.count_moves() as u64,
+        _ => {
+            let after = |mv| {
+                let mut next = position.clone();
+                next.play(mv, &mut ());
+                perft(&next, depth - 1)
+            };
+            position.moves().iter().map(|&mv| after(mv)).sum()
+        }
     }
 }
 
 /// [`perft`] for each legal move; `depth` counts that move.
 pub fn divide(position: &Position, depth: u32) -> impl Iterator<Item = (Move, u64)> {
-    position.moves().into_iter().map(move |mv| (mv, perft(&position.make(mv), depth.saturating_sub(1))))
+    position.moves().to_vec().into_iter().map(move |mv| (mv, perft(&position.make(mv), depth.saturating_sub(1))))
 }

@@ -35,6 +35,18 @@ macro_rules! small_enum {
                 self as usize
             }
 
+            /// The member with this number.
+            ///
+            /// # Safety
+            /// There must be more members.
+            #[allow(dead_code, reason = "not every domain needs it")]
+            #[inline]
+            pub(crate) const unsafe fn from_index_unchecked(index: u8) -> Self {
+                debug_assert!((index as usize) < Self::COUNT);
+                // SAFETY: the members are numbered from 0 without gaps, in the representation of a `u8`.
+                unsafe { std::mem::transmute::<u8, Self>(index) }
+            }
+
             /// The member with this number; none if there are fewer.
             #[inline]
             pub fn from_index(index: usize) -> Option<Self> {

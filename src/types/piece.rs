@@ -14,8 +14,8 @@ small_enum! {
 small_enum! {
     /// A piece of one side.
     Piece, 12, [
-        WhitePawn, WhiteKnight, WhiteBishop, WhiteRook, WhiteQueen, WhiteKing,
-        BlackPawn, BlackKnight, BlackBishop, BlackRook, BlackQueen, BlackKing,
+        WhitePawn, BlackPawn, WhiteKnight, BlackKnight, WhiteBishop, BlackBishop,
+        WhiteRook, BlackRook, WhiteQueen, BlackQueen, WhiteKing, BlackKing,
     ]
 }
 
@@ -44,19 +44,22 @@ impl Piece {
     /// The piece of this side and type.
     #[inline]
     pub const fn new(color: Color, kind: PieceType) -> Self {
-        Self::ALL[color as usize * 6 + kind as usize]
+        // SAFETY: the types are in order, each with White and then Black.
+        unsafe { Self::from_index_unchecked((kind as u8) << 1 | color as u8) }
     }
 
     /// Its side.
     #[inline]
     pub const fn color(self) -> Color {
-        if (self as u8) < 6 { Color::White } else { Color::Black }
+        // SAFETY: one bit.
+        unsafe { Color::from_index_unchecked(self as u8 & 1) }
     }
 
     /// Its type.
     #[inline]
     pub const fn kind(self) -> PieceType {
-        PieceType::ALL[self as usize % 6]
+        // SAFETY: 11 >> 1 is 5.
+        unsafe { PieceType::from_index_unchecked(self as u8 >> 1) }
     }
 
     /// The letter used in FEN: upper case for White.

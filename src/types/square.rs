@@ -32,7 +32,8 @@ impl Rank {
     /// ```
     #[inline]
     pub fn relative(self, side: Color) -> Self {
-        Self::ALL[self as usize ^ (7 * side as usize)]
+        // SAFETY: exclusive or with 7 stays below 8.
+        unsafe { Self::from_index_unchecked(self as u8 ^ (7 * side as u8)) }
     }
 }
 
@@ -65,19 +66,22 @@ impl Square {
     /// The square with the number `index` modulo 64.
     #[inline]
     pub const fn wrapping(index: usize) -> Self {
-        Self::ALL[index & 63]
+        // SAFETY: the number is below 64.
+        unsafe { Self::from_index_unchecked(index as u8 & 63) }
     }
 
     /// Its file.
     #[inline]
     pub const fn file(self) -> File {
-        File::ALL[self as usize & 7]
+        // SAFETY: the number is below 8.
+        unsafe { File::from_index_unchecked(self as u8 & 7) }
     }
 
     /// Its rank.
     #[inline]
     pub const fn rank(self) -> Rank {
-        Rank::ALL[self as usize >> 3]
+        // SAFETY: 63 >> 3 is 7.
+        unsafe { Rank::from_index_unchecked(self as u8 >> 3) }
     }
 
     /// The square one rank towards the eighth for White, towards the first for Black. Wraps around at the edge.

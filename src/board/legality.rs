@@ -1,0 +1,96 @@
+use super::Position;
+use super::make::castling_targets;
+use crate::tables::{attacks, between, line};
+use crate::types::{Bitboard, Move, MoveKind, Piece, PieceType, Rank, Square};
+
+impl Position {
+    /// Whether a move is among [`Position::moves`], without generating them: for moves from a hash table, which may come from other positions.
+    pub fn is_legal(&self, mv: Move) -> bool {
+        let (us, them) = (self.side, !self.side);
+        let (from, to) = (mv.from(), mv.to());
+        let Some(place) = self.board[from].filter(|place| place.color() == us) else { return false };
+        let checkers = self.checkers();
+        match mv.kind() {
+            MoveKind::Castle => {
+                return place.kind() == PieceType::King
+                    && checkers.is_empty()
+                    && to.rank() == from.rank()
+                    && self.castling.rook(us, mv.wing()) == Some(to.file())
+                    && self.is_legal_castle(mv);
+            }
+            MoveKind::EnPassant => {
+                return place.kind() == PieceType::Pawn
+                    && self.en_passant == Some(to)
+                    && self.attacks[us].0[to] & place.bit() != 0
+                    && self.is_legal_en_passant(from, to);
+            }
+            _ => {}
+        }
+        let target = self.board[to];
+        if mv.is_capture() != target.is_some() || target.is_some_and(|victim| victim.color() == us) {
+            return false;
+        }
+        let is_promotion = place.kind() == PieceType::Pawn && from.rank() == Rank::Seventh.relative(us);
+        if mv.promotion().is_some() != is_promotion {
+            return false;
+        }
+        if place.kind() == PieceType::King {
+            return mv.kind() != MoveKind::DoublePush && self.king_targets(checkers).has(to);
+        }
+        let reaches = if mv.kind() == MoveKind::DoublePush {
+            let passed = from.forward(us);
+            place.kind() == PieceType::Pawn
+                && from.rank() == Rank::Second.relative(us)
+                && passed.forward(us) == to
+                && self.board[passed].is_none()
+        } else if place.kind() == PieceType::Pawn && target.is_none() {
+            from.forward(us) == to
+        } else {
+            self.attacks[us].0[to] & place.bit() != 0
+        };
+        reaches
+            && !checkers.has_many()
+            && self.evasions(checkers).has(to)
+            && (!self.may_be_pinned(from) || !self.pinned(us).has(from) || line(self.king(us), from).has(to))
+            && self.king(them) != to
+    }
+
+    /// Whether an enemy piece attacks the square of one of our own, without which it cannot be pinned.
+    #[inline]
+    fn may_be_pinned(&self, square: Square) -> bool {
+        self.attacks[!self.side].0[square] & self.slider_ids(!self.side) != 0
+    }
+
+    /// Whether a legal move attacks the enemy's king, directly or by discovery.
+    pub fn gives_check(&self, mv: Move) -> bool {
+        let (us, them) = (self.side, !self.side);
+        let king = self.king(them);
+        let (from, to) = (mv.from(), mv.to());
+        let mover = self.place(from).piece();
+        let mut occupied = self.occupied() - from.into();
+        // What has left its square discovers; what has moved or become something else may attack.
+        let mut left = Bitboard::from(from);
+        let attacked = match mv.kind() {
+            MoveKind::Castle => {
+                let (king_to, rook_to) = castling_targets(mv);
+                occupied = (occupied - to.into()) | king_to.into() | rook_to.into();
+                left |= to.into();
+                attacks(self.place(to).piece(), rook_to, occupied)
+            }
+            kind => {
+                occupied |= to.into();
+                if kind == MoveKind::EnPassant {
+                    left |= to.forward(them).into();
+                    occupied = occupied - to.forward(them).into();
+                }
+                let piece = mv.promotion().map_or(mover, |kind| Piece::new(us, kind));
+                attacks(piece, to, occupied)
+            }
+        };
+        let discovers = |sniper: Square| {
+            let way = between(king, sniper);
+            way.meets(left) && !way.meets(occupied)
+        };
+        attacked.has(king) || (self.snipers(king, us) - left).into_iter().any(discovers)
+    }
+}
