@@ -1,5 +1,8 @@
 //! The binary: UCI on standard input, or one command given as arguments.
 
+#[cfg(target_arch = "x86_64")]
+mod cpu;
+
 use kiln::board::Position;
 use kiln::tools::{bench, perft, tables};
 use kiln::uci::Engine;
@@ -12,7 +15,9 @@ Kiln, a chess engine that speaks UCI.
 
   kiln                    UCI on standard input; a chess program starts it like this
   kiln bench [DEPTH]      search fixed positions; the node count identifies the version
-  kiln perft DEPTH [FEN]  count move sequences, by first move, from FEN or the start
+  kiln perft DEPTH [FEN] [--divide] [--threads N]
+                          count move sequences from FEN or the start, on N threads,
+                          and by first move
   kiln tables             list the tables that the build fired
   kiln tables PIECE SQUARE [OCCUPIED]
                           draw what a rook, bishop, queen, knight, king, white-pawn
@@ -28,14 +33,36 @@ Kiln, a chess engine that speaks UCI.
 FEN may be one argument or several.
 ";
 
+/// More than this a machine hardly has, and a system hardly gives.
+const MAX_THREADS: usize = 1024;
+
 enum Task {
     Uci,
     Bench(Option<u32>),
-    Perft(u32, Box<Position>),
+    Perft(Box<Perft>),
     Print(String),
 }
 
+struct Perft {
+    position: Position,
+    depth: u32,
+    threads: usize,
+    divide: bool,
+}
+
 fn main() -> ExitCode {
+    #[cfg(target_arch = "x86_64")]
+    if cpu::lacks_features() {
+        // If this cannot be written, the exit status still tells.
+        let _ = io::stderr().write_all(cpu::COMPLAINT.as_bytes());
+        return ExitCode::FAILURE;
+    }
+    start()
+}
+
+/// All that may use whatever the binary was built for.
+#[inline(never)]
+fn start() -> ExitCode {
     let done = parse().and_then(|task| Ok(run(task).or_else(ignore_closed_pipe)?));
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -49,30 +76,32 @@ fn main() -> ExitCode {
 fn parse() -> Result<Task, lexopt::Error> {
     let mut arguments = lexopt::Parser::from_env();
     let mut words = Vec::new();
+    let (mut threads, mut divide) = (None, false);
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(Task::Print(HELP.into())),
             Short('V') | Long("version") => return Ok(Task::Print(format!("Kiln {}\n", env!("CARGO_PKG_VERSION")))),
+            Long("threads") => threads = Some(arguments.value()?.parse_with(|text| read_threads(text))?),
+            Long("divide") => divide = true,
             Value(word) => words.push(word.string()?),
             _ => return Err(argument.unexpected()),
         }
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let depth = |text: &str| {
-        let least = text.parse().ok().filter(|&depth: &u32| depth > 0);
-        least.ok_or(format!("bad depth {text:?}: expected a whole number from 1"))
+    if words.first() != Some(&"perft") && (threads.is_some() || divide) {
+        return Err("--threads and --divide are for perft, as in: kiln perft 6 --threads 2".into());
+    }
+    let perft = |depth: &str, position| -> Result<Task, lexopt::Error> {
+        Ok(Task::Perft(Box::new(Perft { position, depth: read_depth(depth)?, threads: threads.unwrap_or(1), divide })))
     };
     Ok(match words[..] {
         [] => Task::Uci,
         ["help"] => Task::Print(HELP.into()),
         ["bench"] => Task::Bench(None),
-        ["bench", text] => Task::Bench(Some(depth(text)?)),
+        ["bench", text] => Task::Bench(Some(read_depth(text)?)),
         ["perft"] => return Err("perft needs a depth, as in: kiln perft 6".into()),
-        ["perft", text] => Task::Perft(depth(text)?, Box::new(Position::startpos())),
-        ["perft", text, ref fen @ ..] => {
-            let position = fen.join(" ").parse().map_err(|error| format!("{error}"))?;
-            Task::Perft(depth(text)?, Box::new(position))
-        }
+        ["perft", depth] => perft(depth, Position::startpos())?,
+        ["perft", depth, ref fen @ ..] => perft(depth, fen.join(" ").parse().map_err(|error| format!("{error}"))?)?,
         ["tables"] => Task::Print(tables::describe()),
         ["tables", ref words @ ..] => Task::Print(tables::draw(words)?),
         [command, ..] => {
@@ -81,6 +110,16 @@ fn parse() -> Result<Task, lexopt::Error> {
             );
         }
     })
+}
+
+fn read_depth(text: &str) -> Result<u32, String> {
+    let depth = text.parse().ok().filter(|&depth| depth > 0);
+    depth.ok_or(format!("bad depth {text:?}: expected a whole number from 1"))
+}
+
+fn read_threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+    threads.ok_or(format!("expected a whole number of threads from 1 to {MAX_THREADS}"))
 }
 
 fn run(task: Task) -> io::Result<()> {
@@ -105,15 +144,19 @@ fn run(task: Task) -> io::Result<()> {
             bench::bench(depth, |line| result = writeln!(out, "{line}"));
             result?;
         }
-        Task::Perft(depth, position) => {
+        Task::Perft(perft) => {
+            let Perft { position, depth, threads, divide } = *perft;
             let start = std::time::Instant::now();
-            let mut total = 0;
-            for (mv, leaves) in perft::divide(&position, depth) {
-                writeln!(out, "{}: {leaves}", mv.uci(false))?;
-                total += leaves;
-            }
+            let counts = perft::divide(&position, depth, threads);
             let seconds = start.elapsed().as_secs_f64();
-            writeln!(out, "\n{total} nodes {} nps", (total as f64 / seconds) as u64)?;
+            if divide {
+                for (mv, leaves) in &counts {
+                    writeln!(out, "{}: {leaves}", mv.uci(false))?;
+                }
+                writeln!(out)?;
+            }
+            let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
+            writeln!(out, "{total} nodes {} nps", (total as f64 / seconds) as u64)?;
         }
         Task::Print(text) => write!(out, "{text}")?,
     }

@@ -50,7 +50,12 @@ fn visit_all(mut visit: impl FnMut(&Position)) {
     }
     for fen in POSITIONS {
         let position: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
-        let plies = if position.moves().len() < 12 { 3 } else { 2 };
+        let plies = match position.moves().len() {
+            // Miri takes seconds for what else takes microseconds.
+            _ if cfg!(miri) => 0,
+            0..12 => 3,
+            _ => 2,
+        };
         walk(&position, plies, &mut visit);
         if !position.in_check() {
             visit(&position.make_null());
@@ -70,7 +75,7 @@ fn state_follows_the_moves() {
             assert_eq!(null.attacked(Color::White), position.attacked(Color::White));
         }
     });
-    assert!(count > 20_000, "only {count} positions");
+    assert!(cfg!(miri) || count > 20_000, "only {count} positions");
 }
 
 #[test]
@@ -134,7 +139,7 @@ fn legality_of_all_words_equals_membership() {
         }
         others = moves.to_vec();
     });
-    assert!(positions > 200, "only {positions} positions");
+    assert!(cfg!(miri) || positions > 200, "only {positions} positions");
 }
 
 #[test]
@@ -147,7 +152,7 @@ fn checks_are_foreseen() {
             checks += usize::from(expected);
         }
     });
-    assert!(checks > 10_000, "only {checks} checks");
+    assert!(cfg!(miri) || checks > 10_000, "only {checks} checks");
 }
 
 /// No king is ever left in check, by looking at the attackers of its square.
@@ -305,7 +310,7 @@ fn exchanges_equal_recursion() {
             differing += usize::from(exact != 0);
         }
     });
-    assert!(differing > 100_000, "only {differing} exchanges win or lose");
+    assert!(cfg!(miri) || differing > 100_000, "only {differing} exchanges win or lose");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Random games, compared move by move with cozy-chess and with everything computed from scratch.
 
-use kiln::board::Position;
+use kiln::board::{MoveList, Position};
 use kiln::nnue::Accumulator;
 use kiln::types::Move;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -32,11 +32,14 @@ fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro25
         assert_eq!(ours.len(), moves.len(), "a move is there twice in {fen}");
         assert_eq!(ours, peer_moves(&peer), "{fen}");
 
-        let noisy: BTreeSet<u16> = position.noisy_moves().iter().map(|mv| mv.word()).collect();
+        let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
+        position.list_noisy_moves(&mut noisy);
+        position.list_quiet_moves(&mut quiet);
+        let noisy: BTreeSet<u16> = noisy.iter().map(|mv| mv.word()).collect();
         let expected: BTreeSet<u16> = moves.iter().filter(|mv| mv.is_noisy()).map(|mv| mv.word()).collect();
         assert_eq!(noisy, expected, "{fen}");
 
-        let quiet: BTreeSet<u16> = position.quiet_moves().iter().map(|mv| mv.word()).collect();
+        let quiet: BTreeSet<u16> = quiet.iter().map(|mv| mv.word()).collect();
         assert_eq!(moves.len(), noisy.len() + quiet.len(), "{fen}");
         assert!(moves.iter().all(|mv| noisy.contains(&mv.word()) || quiet.contains(&mv.word())), "{fen}");
         assert_eq!(position.count_moves(), moves.len(), "{fen}");

@@ -1,5 +1,6 @@
 use super::Position;
 use crate::simd::native;
+use crate::tables::attacks;
 use crate::types::{Bitboard, Color, PieceType, Square};
 
 /// What the attack tables tell.
@@ -32,7 +33,11 @@ impl Position {
     /// The squares that the piece with this id attacks.
     #[inline]
     pub(super) fn attacked_by_id(&self, color: Color, id: usize) -> Bitboard {
-        Bitboard(native::any(&self.attacks[color], 1 << id))
+        if native::SCANS_FAST {
+            return Bitboard(native::any(&self.attacks[color], 1 << id));
+        }
+        let square = self.squares[color][id];
+        attacks(self.place(square).piece(), square, self.occupied())
     }
 
     /// The pieces of `color` that an enemy piece of less value attacks: anything but a pawn by a pawn, rooks and queens by a knight or bishop, queens by

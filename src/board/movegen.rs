@@ -29,24 +29,23 @@ impl Position {
     #[inline]
     pub fn moves(&self) -> MoveList {
         let mut list = MoveList::new();
-        self.generate::<true, true>(&mut list);
+        self.list_moves(&mut list);
         list
     }
 
-    /// The legal captures and promotions to a queen.
-    #[inline]
-    pub fn noisy_moves(&self) -> MoveList {
-        let mut list = MoveList::new();
-        self.generate::<true, false>(&mut list);
-        list
+    /// Appends all legal moves to a list. To fill one in place is faster than to return it, which copies all of its room.
+    pub fn list_moves(&self, list: &mut MoveList) {
+        self.generate::<true, true>(list);
     }
 
-    /// The legal moves that are not among [`Position::noisy_moves`].
-    #[inline]
-    pub fn quiet_moves(&self) -> MoveList {
-        let mut list = MoveList::new();
-        self.generate::<false, true>(&mut list);
-        list
+    /// Appends the legal captures and promotions to a queen.
+    pub fn list_noisy_moves(&self, list: &mut MoveList) {
+        self.generate::<true, false>(list);
+    }
+
+    /// Appends the legal moves that are not noisy.
+    pub fn list_quiet_moves(&self, list: &mut MoveList) {
+        self.generate::<false, true>(list);
     }
 
     /// The number of legal moves, counted without listing them.

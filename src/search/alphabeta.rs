@@ -4,7 +4,7 @@ use super::picker::MovePicker;
 use super::table::{Bound, Entry};
 use super::time::Timer;
 use super::{Line, MAX_PLY};
-use crate::board::{History, Position};
+use crate::board::{History, MoveList, Position};
 use crate::nnue::{Accumulator, evaluate};
 use crate::types::{Move, Score};
 use std::sync::atomic::Ordering::Relaxed;
@@ -98,7 +98,8 @@ impl<'a> Worker<'a> {
         // 2. Stop?
         self.count_node(ply)?;
 
-        let moves = position.moves();
+        let mut moves = MoveList::new();
+        position.list_moves(&mut moves);
         if ply > 0 {
             // 3. Draws, unless the fifty-move rule meets a mate.
             if self.is_draw(position) && !(moves.is_empty() && position.in_check()) {
@@ -138,9 +139,10 @@ impl<'a> Worker<'a> {
         let mut best_move = None;
         let mut tried_quiets = Line::new();
         let mut child_line = Line::new();
-        let picker = MovePicker::new(position, &moves, known.and_then(|entry| entry.best), &self.butterfly);
+        let mut picker = MovePicker::new();
+        picker.fill(position, &moves, known.and_then(|entry| entry.best), &self.butterfly);
         self.history.push(position);
-        for (number, mv) in picker.enumerate() {
+        for (number, mv) in picker.by_ref().enumerate() {
             let mut next = position.clone();
             let sums = self.accumulators[ply].play(&mut next, mv);
             self.set_accumulator(ply + 1, sums);
@@ -211,12 +213,19 @@ impl<'a> Worker<'a> {
             }
             alpha = alpha.max(best);
         }
-        let moves = if in_check { position.moves() } else { position.noisy_moves() };
+        let mut moves = MoveList::new();
+        if in_check {
+            position.list_moves(&mut moves);
+        } else {
+            position.list_noisy_moves(&mut moves);
+        }
         if in_check && moves.is_empty() {
             return Ok(Score::mated_in(ply));
         }
         self.history.push(position);
-        for mv in MovePicker::new(position, &moves, None, &self.butterfly) {
+        let mut picker = MovePicker::new();
+        picker.fill(position, &moves, None, &self.butterfly);
+        for mv in picker.by_ref() {
             let mut next = position.clone();
             let sums = self.accumulators[ply].play(&mut next, mv);
             self.set_accumulator(ply + 1, sums);

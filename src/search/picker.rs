@@ -13,7 +13,12 @@ const TABLE_MOVE: i32 = 1 << 30;
 const NOISY: i32 = 1 << 20;
 
 impl MovePicker {
-    pub fn new(position: &Position, moves: &MoveList, table_move: Option<Move>, history: &Butterfly) -> Self {
+    /// An empty one, to be filled in place.
+    pub fn new() -> Self {
+        Self { moves: ArrayVec::new() }
+    }
+
+    pub fn fill(&mut self, position: &Position, moves: &MoveList, table_move: Option<Move>, history: &Butterfly) {
         let score = |mv: Move| {
             if Some(mv) == table_move {
                 return TABLE_MOVE;
@@ -29,7 +34,7 @@ impl MovePicker {
             let gain = mv.promotion().map_or(0, |kind| kind as i32);
             NOISY + 64 * (victim + gain) - attacker
         };
-        Self { moves: moves.iter().map(|&mv| (mv, score(mv))).collect() }
+        self.moves.extend(moves.iter().map(|&mv| (mv, score(mv))));
     }
 }
 

@@ -47,6 +47,9 @@ fn lanes(squares: u64, index: usize) -> __m256i {
     }
 }
 
+/// As [`portable::SCANS_FAST`].
+pub const SCANS_FAST: bool = true;
+
 /// As [`portable::any`].
 #[inline]
 pub fn any(words: &Wordboard, bits: u16) -> u64 {

@@ -37,6 +37,9 @@ fn halves(words: &Wordboard) -> [__m512i; 2] {
     unsafe { [_mm512_load_si512(words.0.as_ptr().cast()), _mm512_load_si512(words.0.as_ptr().add(LANES).cast())] }
 }
 
+/// As [`portable::SCANS_FAST`].
+pub const SCANS_FAST: bool = true;
+
 /// As [`portable::any`].
 #[inline]
 pub fn any(words: &Wordboard, bits: u16) -> u64 {

@@ -1,7 +1,9 @@
 //! Counting the leaves of the tree of legal moves, the standard test of a move generator.
 
-use crate::board::Position;
+use crate::board::{MoveList, Position};
 use crate::types::Move;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 /// The number of move sequences of this length. The last ply is counted, not made.
 pub fn perft(position: &Position, depth: u32) -> u64 {
@@ -9,17 +11,44 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
         0 => 1,
         1 => position.count_moves() as u64,
         _ => {
-            let after = |mv| {
+            let mut moves = MoveList::new();
+            position.list_moves(&mut moves);
+            let mut leaves = 0;
+            for &mv in &moves {
                 let mut next = position.clone();
                 next.play(mv, &mut ());
-                perft(&next, depth - 1)
-            };
-            position.moves().iter().map(|&mv| after(mv)).sum()
+                leaves += perft(&next, depth - 1);
+            }
+            leaves
         }
     }
 }
 
-/// [`perft`] for each legal move; `depth` counts that move.
-pub fn divide(position: &Position, depth: u32) -> impl Iterator<Item = (Move, u64)> {
-    position.moves().to_vec().into_iter().map(move |mv| (mv, perft(&position.make(mv), depth.saturating_sub(1))))
+/// [`perft`] for each legal move on so many threads; `depth` counts that move.
+///
+/// # Panics
+/// If the system refuses a thread.
+pub fn divide(position: &Position, depth: u32, threads: usize) -> Vec<(Move, u64)> {
+    let roots = position.moves();
+    let counts: Vec<AtomicU64> = roots.iter().map(|_| AtomicU64::new(0)).collect();
+    // Moves and answers are small enough pieces of work to keep all threads busy until the end.
+    let mut pieces: Vec<(usize, Position, u32)> = Vec::new();
+    for (root, &mv) in roots.iter().enumerate() {
+        let next = position.make(mv);
+        match depth {
+            0..=2 => pieces.push((root, next, depth.saturating_sub(1))),
+            _ => pieces.extend(next.moves().iter().map(|&answer| (root, next.make(answer), depth - 2))),
+        }
+    }
+    let taken = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                while let Some((root, position, depth)) = pieces.get(taken.fetch_add(1, Relaxed)) {
+                    counts[*root].fetch_add(perft(position, *depth), Relaxed);
+                }
+            });
+        }
+    });
+    roots.iter().copied().zip(counts.into_iter().map(AtomicU64::into_inner)).collect()
 }

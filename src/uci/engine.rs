@@ -261,7 +261,7 @@ impl Engine {
 
     fn perft(&self, depth: u32) {
         let mut total = 0;
-        for (mv, leaves) in perft::divide(&self.position, depth) {
+        for (mv, leaves) in perft::divide(&self.position, depth, 1) {
             say!("{}: {leaves}", mv.uci(self.chess960));
             total += leaves;
         }

@@ -1,0 +1,218 @@
+//! Whether this processor can run what the compiler was allowed to use. Asked before anything else, and in assembly, because the
+//! compiler may use it anywhere, in the standard library's start and in this very check too.
+
+macro_rules! required {
+    ($($feature:literal $word:literal $bit:literal,)*) => {
+        /// The features the compiler may use, by name, empty for those it may not. A feature that needs several bits is there several times.
+        const NAMES: &[&str] = &[$(if cfg!(target_feature = $feature) { concat!(" ", $feature) } else { "" }),*];
+        /// Their bits in the words that the processor tells.
+        const REQUIRED: [u32; 5] = {
+            let mut words = [0; 5];
+            $(if cfg!(target_feature = $feature) {
+                words[$word] |= 1 << $bit;
+            })*
+            words
+        };
+    };
+}
+// Words: 0 is ecx of leaf 1, 1 and 2 are ebx and ecx of leaf 7, 3 is ecx of leaf 0x80000001, 4 is what the system saves (XCR0).
+// Sources: Intel's and AMD's manuals on CPUID.
+required! {
+    "sse3" 0 0, "ssse3" 0 9, "fma" 0 12, "sse4.1" 0 19, "sse4.2" 0 20, "movbe" 0 22, "popcnt" 0 23,
+    "avx" 0 27, "avx" 0 28, "avx" 4 1, "avx" 4 2, "f16c" 0 29,
+    "bmi1" 1 3, "avx2" 1 5, "bmi2" 1 8, "avx512f" 1 16, "avx512f" 4 5, "avx512f" 4 6, "avx512f" 4 7, "avx512dq" 1 17,
+    "adx" 1 19, "avx512ifma" 1 21, "avx512cd" 1 28, "sha" 1 29, "avx512bw" 1 30, "avx512vl" 1 31,
+    "avx512vbmi" 2 1, "avx512vbmi2" 2 6, "gfni" 2 8, "vaes" 2 9, "vpclmulqdq" 2 10, "avx512vnni" 2 11,
+    "avx512bitalg" 2 12, "avx512vpopcntdq" 2 14, "lzcnt" 3 5,
+}
+
+// fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32: not zero if a bit is missing. Nothing but what every x86-64 has.
+std::arch::global_asm!(
+    ".globl kiln_cpu_lacks",
+    "kiln_cpu_lacks:",
+    "push rbx",
+    "mov r8, rdi",
+    "xor r9d, r9d",
+    // The highest leaves: those beyond tell nothing, and count as zero.
+    "xor eax, eax",
+    "cpuid",
+    "mov r10d, eax",
+    "mov eax, 1",
+    "xor ecx, ecx",
+    "cpuid",
+    "mov r11d, ecx",
+    "not ecx",
+    "and ecx, dword ptr [r8]",
+    "or r9d, ecx",
+    "xor ebx, ebx",
+    "xor ecx, ecx",
+    "cmp r10d, 7",
+    "jb 2f",
+    "mov eax, 7",
+    "cpuid",
+    "2:",
+    "not ebx",
+    "and ebx, dword ptr [r8 + 4]",
+    "or r9d, ebx",
+    "not ecx",
+    "and ecx, dword ptr [r8 + 8]",
+    "or r9d, ecx",
+    "mov eax, 0x80000000",
+    "cpuid",
+    "xor ecx, ecx",
+    "cmp eax, 0x80000001",
+    "jb 3f",
+    "mov eax, 0x80000001",
+    "cpuid",
+    "3:",
+    "not ecx",
+    "and ecx, dword ptr [r8 + 12]",
+    "or r9d, ecx",
+    // What the system saves may be asked only if it saves more than the old state (OSXSAVE).
+    "xor eax, eax",
+    "test r11d, 0x8000000",
+    "jz 4f",
+    "xor ecx, ecx",
+    "xgetbv",
+    "4:",
+    "not eax",
+    "and eax, dword ptr [r8 + 16]",
+    "or r9d, eax",
+    "mov eax, r9d",
+    "pop rbx",
+    "ret",
+);
+
+unsafe extern "sysv64" {
+    fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32;
+}
+
+/// One line that says what this binary was built for.
+pub const COMPLAINT: &str = {
+    const PARTS: [&str; 2] = [
+        "kiln: this processor cannot run this binary, which was built for one with",
+        "; build it on this machine, or take a build for an older one\n",
+    ];
+    /// Writes the text to `out` if that is large enough; returns its length.
+    const fn write(out: &mut [u8]) -> usize {
+        let mut length = 0;
+        let mut part = 0;
+        while part < NAMES.len() + 2 {
+            let text = match part {
+                0 => PARTS[0],
+                part if part > NAMES.len() => PARTS[1],
+                part => NAMES[part - 1],
+            };
+            let repeated = part > 1 && part <= NAMES.len() && same(NAMES[part - 2], text);
+            let mut i = 0;
+            while i < text.len() && !repeated {
+                if length < out.len() {
+                    out[length] = text.as_bytes()[i];
+                }
+                length += 1;
+                i += 1;
+            }
+            part += 1;
+        }
+        length
+    }
+    const fn same(a: &str, b: &str) -> bool {
+        let (a, b) = (a.as_bytes(), b.as_bytes());
+        let mut i = 0;
+        while i < a.len() && i < b.len() && a[i] == b[i] {
+            i += 1;
+        }
+        i == a.len() && i == b.len()
+    }
+    const LENGTH: usize = write(&mut []);
+    const BYTES: [u8; LENGTH] = {
+        let mut bytes = [0; LENGTH];
+        write(&mut bytes);
+        bytes
+    };
+    match str::from_utf8(&BYTES) {
+        Ok(text) => text,
+        Err(_) => unreachable!(),
+    }
+};
+
+/// Whether an instruction set is missing that this binary uses.
+#[inline(never)]
+pub fn lacks_features() -> bool {
+    // SAFETY: the assembly above keeps the calling convention and reads the five words alone.
+    unsafe { kiln_cpu_lacks(&REQUIRED) != 0 }
+}
+
+/// Where the system lets a program run something before its start, complains and ends there.
+#[cfg(target_os = "linux")]
+mod before_start {
+    use super::{COMPLAINT, REQUIRED};
+
+    std::arch::global_asm!(
+        ".pushsection .init_array, \"aw\"",
+        ".p2align 3",
+        ".quad kiln_check_cpu",
+        ".popsection",
+        "kiln_check_cpu:",
+        "sub rsp, 8",
+        "lea rdi, [rip + {required}]",
+        "call kiln_cpu_lacks",
+        "test eax, eax",
+        "jz 2f",
+        // write(2, COMPLAINT), exit_group(1)
+        "mov eax, 1",
+        "mov edi, 2",
+        "lea rsi, [rip + {complaint}]",
+        "mov edx, {length}",
+        "syscall",
+        "mov eax, 231",
+        "mov edi, 1",
+        "syscall",
+        "2:",
+        "add rsp, 8",
+        "ret",
+        required = sym WORDS,
+        complaint = sym TEXT,
+        length = const COMPLAINT.len(),
+    );
+
+    static WORDS: [u32; 5] = REQUIRED;
+    static TEXT: [u8; COMPLAINT.len()] = {
+        let mut bytes = [0; COMPLAINT.len()];
+        bytes.copy_from_slice(COMPLAINT.as_bytes());
+        bytes
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+
+    #[target_feature(enable = "xsave")]
+    fn state() -> u32 {
+        // SAFETY: the caller has seen that the system saves the extended state.
+        unsafe { _xgetbv(0) as u32 }
+    }
+
+    #[test]
+    fn each_bit_is_asked_for() {
+        let (basic, extended) = (__cpuid(1), __cpuid_count(7, 0));
+        // SAFETY: asked for only if the processor says that it has it.
+        let state = if basic.ecx >> 27 & 1 != 0 { unsafe { state() } } else { 0 };
+        let has = [basic.ecx, extended.ebx, extended.ecx, __cpuid(0x8000_0001).ecx, state];
+        for word in 0..5 {
+            for bit in 0..32 {
+                let mut required = [0; 5];
+                required[word] = 1 << bit;
+                // SAFETY: as in `lacks_features`.
+                let lacks = unsafe { kiln_cpu_lacks(&required) } != 0;
+                assert_eq!(lacks, has[word] >> bit & 1 == 0, "word {word}, bit {bit}");
+            }
+        }
+        assert!(!lacks_features());
+        assert_eq!(COMPLAINT.lines().count(), 1);
+        let names: Vec<&str> = COMPLAINT.split_ascii_whitespace().filter(|word| word.starts_with("avx512f")).collect();
+        assert!(names.len() <= 1, "{COMPLAINT}");
+    }
+}
