@@ -5,15 +5,16 @@
 //! A local search changes a factor by a few bits as long as the index stays right and no more entries are used.
 //! A good factor uses half of its window to two thirds.
 //!
-//! *Halving.* Some windows that use at most half of their entries fit in a window of half the width: the part of the factor that
-//! brings the file to the index is moved up by one place, which halves the distance between the rank's entries. It works
-//! for rooks on the upper two ranks.
+//! *Columns.* Gaps are of use only if others fit in. The sums of a rank (or a file) are a pattern that repeats at regular distances; so the local search
+//! also goes for factors whose entries stand in few of 64 columns (entry number modulo 64), side by side. Two or three such windows interlock like combs.
 //!
-//! *Columns.* Gaps are of use only if others fit in. The sums of a rank (or a file) are a pattern that repeats at regular distances; so the local search also
-//! goes for factors whose entries stand in few of 64 columns (entry number modulo 64), side by side. Two or three
-//! such windows interlock like combs.
+//! *Halving.* Some factors that use at most half of their window can do with half the window: the part of the factor that
+//! brings the file to the index is moved up by one place, which halves the distance between the rank's entries.
 //!
-//! *Packing.* Windows are placed widest first, each at the lowest offset where none of its used entries is taken, then again and again a
+//! *Mending.* What is good for a square is almost good for its neighbour, if the factor is moved by as many places as the square: few changes make it right again.
+//! So halved windows spread over the upper two ranks and to other squares.
+//!
+//! *Packing.* Windows are placed widest first, each at the lowest offset where none of its used entries is taken; then again and again a
 //! part of the table is taken out and packed anew.
 //!
 //! All is bounded by counts of trials, never by time, so that a seed gives the same tables on every host.
@@ -87,6 +88,26 @@ fn span(columns: u64) -> u32 {
     64 - longest
 }
 
+/// Rooks' squares with factors that need an index bit less than the mask has, found by longer searches like this one. Each is tried before it is used.
+const HALVED: [(usize, u64); 16] = [
+    (11, 0x646e_0017_574d_fffd),
+    (12, 0x7182_000b_2b25_ffff),
+    (48, 0x48ff_ff39_ff54_6a00),
+    (49, 0xb37f_ff7f_8aca_8200),
+    (50, 0xecff_ff55_ff68_d600),
+    (51, 0x351f_ffd1_ffcf_1e00),
+    (52, 0x65af_ffa9_ffa7_0a00),
+    (53, 0x2987_ffb5_ffb3_e600),
+    (54, 0x0e8f_ffd7_d870_58c0),
+    (56, 0x37ff_fda9_fd9f_2f02),
+    (57, 0xa57f_fe3f_fe44_d465),
+    (58, 0xc23f_ffb1_ffaf_ead6),
+    (59, 0xd0df_ffd9_ffd5_3ff6),
+    (60, 0xf46f_ff49_ff47_cdda),
+    (62, 0x2eef_fff5_37f4_e55c),
+    (63, 0x004f_fffb_53fb_3e5e),
+];
+
 /// Scratch for trying factors: the last attack set at each index, with the number of the trial that wrote it, which saves clearing.
 struct Trials {
     entries: Vec<u32>,
@@ -94,15 +115,15 @@ struct Trials {
 }
 
 impl Trials {
-    /// What the factor uses of its window; none if it is wrong or uses more than `limit` entries.
-    fn measure(&mut self, problem: &Problem, factor: u64, bits: u32, limit: u32) -> Option<Use> {
+    /// What the factor uses of its window. If it is wrong or uses more than `limit` entries: how many cases went well until then.
+    fn measure(&mut self, problem: &Problem, factor: u64, bits: u32, limit: u32) -> Result<Use, usize> {
         self.trial += 1;
         if self.trial == 1 << 24 {
             self.entries.fill(0);
             self.trial = 1;
         }
         let mut used = Use { entries: 0, columns: 0 };
-        for &(occupied, attacks) in &problem.cases {
+        for (done, &(occupied, attacks)) in problem.cases.iter().enumerate() {
             let index = occupied.wrapping_mul(factor) >> (64 - bits);
             let entry = &mut self.entries[index as usize];
             let wanted = self.trial << 8 | u32::from(attacks);
@@ -111,13 +132,13 @@ impl Trials {
                 used.entries += 1;
                 used.columns |= 1 << (index % 64);
                 if used.entries > limit {
-                    return None;
+                    return Err(done);
                 }
             } else if *entry != wanted {
-                return None;
+                return Err(done);
             }
         }
-        Some(used)
+        Ok(used)
     }
 }
 
@@ -134,7 +155,7 @@ struct Window {
 
 impl Window {
     fn new(trials: &mut Trials, problem: &Problem, factor: u64, bits: u32) -> Option<Self> {
-        let used = trials.measure(problem, factor, bits, u32::MAX)?;
+        let used = trials.measure(problem, factor, bits, u32::MAX).ok()?;
         let mut entries = vec![0u64; (1usize << bits).div_ceil(64)];
         for &(occupied, _) in &problem.cases {
             let index = occupied.wrapping_mul(factor) >> (64 - bits);
@@ -261,6 +282,13 @@ fn shifted(words: &[u64], shift: usize) -> impl Iterator<Item = u64> {
     words.iter().chain(core::iter::once(&0)).zip(carries).map(move |(word, carry)| word << shift | carry)
 }
 
+/// Does `steps` steps of a [`Search`] with a local search that soon gives up. None are needed for tables that are denser than the plain ones.
+pub fn search(seed: u64, steps: u64) -> Tables {
+    let mut search = Search::new(seed, 1000);
+    (0..steps).for_each(|_| search.step());
+    search.tables()
+}
+
 /// A search that goes on step by step for as long as one likes.
 pub struct Search {
     seed: u64,
@@ -273,12 +301,17 @@ pub struct Search {
 }
 
 impl Search {
-    /// Starts from constructed factors. The local search of each step gives up after `patience` trials without success.
+    /// Starts from constructed factors and some that are known. The local search of each step gives up after `patience` trials without success.
     pub fn new(seed: u64, patience: u32) -> Self {
         let mut search = Self::empty(seed, patience);
         let mut random = search.random();
         for (pool, problem) in search.pools.iter_mut().zip(&search.problems) {
             pool.push(search.trials.constructed(problem, problem.bits, &mut random));
+        }
+        for (square, factor) in HALVED {
+            let problem = &search.problems[square];
+            let window = Window::new(&mut search.trials, problem, factor, problem.bits - 1);
+            search.pools[square].extend(window);
         }
         search.packing.fill(&search.pools, &mut random, ROOM);
         search
@@ -366,27 +399,33 @@ impl Search {
         });
     }
 
-    /// A factor that is right, with its index bits, to start a local search from: a known one, one that a neighbouring square lends, or a new one.
+    /// A factor that is right, with its index bits, to start a local search from: a known one, one after that of a neighbouring square, or a new one.
     fn start(&mut self, number: usize, random: &mut Random) -> (u64, u32) {
+        let Self { problems, trials, pools, patience, .. } = self;
+        let problem = &problems[number];
         let choice = below(random, 4);
+        if choice < 2 {
+            let pool = &pools[number];
+            let window = &pool[below(random, pool.len() as u32) as usize];
+            return (window.factor, window.bits);
+        }
         let step = [1, -1, 8, -8][below(random, 4) as usize];
-        let lender = if choice < 2 { Some(number) } else { number.checked_add_signed(step) };
-        let problem = &self.problems[number];
-        if let Some(lender) = lender.filter(|lender| choice < 3 && lender / 64 == number / 64) {
-            let pool = &self.pools[lender];
-            let Window { factor, bits, .. } = pool[below(random, pool.len() as u32) as usize];
-            if lender == number {
-                return (factor, bits);
-            }
-            // On the neighbouring square the same occupancy is a product by a power of two.
-            let factor = if step > 0 { factor << step } else { factor >> -step };
-            let bits = (bits + below(random, 3)).saturating_sub(1).clamp(1, WIDEST);
-            if self.trials.measure(problem, factor, bits, u32::MAX).is_some() {
+        let lender = number.checked_add_signed(step).filter(|lender| choice == 2 && lender / 64 == number / 64);
+        if let Some(lender) = lender {
+            let pool = &pools[lender];
+            let narrowest = pool.iter().min_by_key(|window| window.bits).expect("no pool is empty");
+            let any = &pool[below(random, pool.len() as u32) as usize];
+            let is_halved = |number: usize| pools[number].iter().any(|window| window.bits < problems[number].bits);
+            let lent = if is_halved(number) { any } else { narrowest };
+            // A step on the board is a product by a power of two.
+            let factor = if step > 0 { lent.factor << step } else { lent.factor >> -step };
+            let bits = (lent.bits + problem.bits - problems[lender].bits).min(WIDEST);
+            if let Some(factor) = trials.mend(problem, factor, bits, *patience, random) {
                 return (factor, bits);
             }
         }
         let bits = problem.bits + below(random, 2) * below(random, WIDEST - problem.bits + 1);
-        (self.trials.constructed(problem, bits, random).factor, bits)
+        (trials.constructed(problem, bits, random).factor, bits)
     }
 }
 
@@ -446,10 +485,14 @@ impl Search {
             search.read_window(line).ok_or(damaged(number))?;
         }
         let lines = 3 + windows.lines().count();
-        let tables = super::from_text(magics).map_err(|_| damaged(lines))?;
+        let tables =
+            super::from_text(magics).ok().filter(|tables| tables.attacks.len() <= ROOM).ok_or(damaged(lines))?;
         for (number, magic) in tables.sliders.rook.iter().chain(&tables.sliders.bishop).enumerate() {
             let window = search.window(number, magic.factor, magic.shift).ok_or(damaged(lines))?;
             search.packing.put(number, magic.offset as usize, window);
+        }
+        if search.pools.iter().any(Vec::is_empty) {
+            return Err(damaged(lines));
         }
         Ok(search)
     }
@@ -491,6 +534,32 @@ impl Trials {
         }
     }
 
+    /// Changes a factor until it is right: more and more cases go well before one that does not.
+    fn mend(
+        &mut self,
+        problem: &Problem,
+        mut factor: u64,
+        bits: u32,
+        patience: u32,
+        random: &mut Random,
+    ) -> Option<u64> {
+        let mut most = 0;
+        let mut failures = 0;
+        let mut changed = factor;
+        while failures < patience {
+            let Err(done) = self.measure(problem, changed, bits, u32::MAX) else { return Some(changed) };
+            failures += 1;
+            if done > most {
+                failures = 0;
+            }
+            if done >= most {
+                (factor, most) = (changed, done);
+            }
+            changed = change(factor, random);
+        }
+        None
+    }
+
     /// Changes a factor as long as that does not make it worse. If `halve` is set it also tries to do with a bit less.
     fn climb(
         &mut self,
@@ -508,7 +577,7 @@ impl Trials {
         while failures < patience {
             failures += 1;
             let changed = change(factor, random);
-            let Some(used) = self.measure(problem, changed, bits, lowest / 2) else { continue };
+            let Ok(used) = self.measure(problem, changed, bits, lowest / 2) else { continue };
             let cost = cost(used, bits);
             if cost > lowest || changed == factor {
                 continue;
@@ -520,7 +589,7 @@ impl Trials {
             if halve && bits == problem.bits && used.entries <= 1 << (bits - 1) && below(random, 4) == 0 {
                 let half = (1..63)
                     .map(|place| factor >> place << (place + 1) | factor & ((1 << place) - 1))
-                    .find(|&half| self.measure(problem, half, bits - 1, u32::MAX).is_some());
+                    .find(|&half| self.measure(problem, half, bits - 1, u32::MAX).is_ok());
                 if let Some(half) = half {
                     return (half, bits - 1);
                 }
