@@ -95,6 +95,8 @@ fn densify(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     bar.finish();
     magic::verify(&search.tables())?;
+    // Steps may have moved windows without making the table smaller.
+    save_magics(&search)?;
     println!("{} entries after {} steps, in {}", search.size(), search.steps(), options.out.display());
     Ok(())
 }
