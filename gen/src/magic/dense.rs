@@ -89,7 +89,9 @@ fn span(columns: u64) -> u32 {
 }
 
 /// Rooks' squares with factors that need an index bit less than the mask has, found by longer searches like this one. Each is tried before it is used.
-const HALVED: [(usize, u64); 16] = [
+const HALVED: [(usize, u64); 18] = [
+    (3, 0x6e00_0bab_a5ff_ff40),
+    (10, 0x2606_002c_ac99_fffa),
     (11, 0x646e_0017_574d_fffd),
     (12, 0x7182_000b_2b25_ffff),
     (48, 0x48ff_ff39_ff54_6a00),
