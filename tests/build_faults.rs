@@ -170,7 +170,7 @@ fn only_the_output_folder_is_written() {
     let chosen = folder.join("another network.zst");
     fs::copy(source.join("assets/kiln.nnue.zst"), &chosen).unwrap();
     let by_default = blobs(&out);
-    let directives = succeed(command(&out).env("EVALFILE", &chosen));
+    let directives = succeed(command(&out).current_dir(&source).env("EVALFILE", &chosen));
     assert!(directives.contains(&format!("rerun-if-changed={}", chosen.display())), "{directives:?}");
     assert_eq!(blobs(&out), by_default);
 }

@@ -9,6 +9,8 @@
 //! sums modulo 2ⁿ are all different: the index is perfect but for carries out of the bits below it. So the factor is built bit by bit, each bit bringing one more square to an
 //! index bit of its own (that a bit of the factor carries a bit of the mask is H. G. Muller's idea), and carries are left to the test of all occupancies.
 
+pub mod dense;
+
 use crate::geometry::{BISHOP, ROOK, Square, Step, ray, relevant_mask, slider_attacks, subsets};
 use crate::layout::{Magic, Sliders};
 use alloc::{format, string::String, vec, vec::Vec};
@@ -93,6 +95,42 @@ fn fill(attacks: &mut Vec<u64>, magic: &Magic, cases: &[Case]) -> Result<(), u64
     Ok(())
 }
 
+/// Builds a candidate: every square of the mask gets an index bit of its own. None if the random choices lead nowhere.
+fn construct(rng: &mut Xoshiro256PlusPlus, mask: u64, shift: u32) -> Option<u64> {
+    let mut squares: Vec<u32> = (0..64).filter(|square| mask >> square & 1 != 0).collect();
+    for i in (1..squares.len()).rev() {
+        squares.swap(i, below(rng, i as u32 + 1) as usize);
+    }
+    let bits = 64 - shift;
+    let lowest = |factor: u64, square: u32| ((factor << square) >> shift).trailing_zeros();
+    // Whether those squares that reach the index at all have different lowest bits there.
+    let is_triangular = |factor: u64| {
+        let mut taken = 0u64;
+        squares.iter().map(|&square| lowest(factor, square)).filter(|&bit| bit < bits).all(|bit| {
+            let free = taken >> bit & 1 == 0;
+            taken |= 1 << bit;
+            free
+        })
+    };
+    let mut factor = 0u64;
+    for &square in &squares {
+        if lowest(factor, square) < bits {
+            continue;
+        }
+        let first = below(rng, bits);
+        factor = (0..bits)
+            .filter_map(|i| (shift + (first + i) % bits).checked_sub(square))
+            .map(|bit| factor | 1 << bit)
+            .find(|&longer| is_triangular(longer))?;
+    }
+    Some(factor)
+}
+
+/// A random number below `bound`.
+fn below(rng: &mut Xoshiro256PlusPlus, bound: u32) -> u32 {
+    (rng.next_u64() % u64::from(bound)) as u32
+}
+
 struct Searcher {
     rng: Xoshiro256PlusPlus,
     attacks: Vec<u64>,
@@ -113,7 +151,7 @@ impl Searcher {
         let shift = 64 - mask.count_ones();
         let cases = cases(square, directions);
         let factor = loop {
-            if let Some(factor) = self.construct(mask, shift)
+            if let Some(factor) = construct(&mut self.rng, mask, shift)
                 && self.fits(factor, shift, &cases)
             {
                 break factor;
@@ -122,41 +160,6 @@ impl Searcher {
         let magic = Magic { mask, factor, offset: self.attacks.len() as u32, shift };
         fill(&mut self.attacks, &magic, &cases).expect("the factor fits all cases");
         magic
-    }
-
-    /// Builds a candidate: every square of the mask gets an index bit of its own. None if the random choices lead nowhere.
-    fn construct(&mut self, mask: u64, shift: u32) -> Option<u64> {
-        let mut squares: Vec<u32> = (0..64).filter(|square| mask >> square & 1 != 0).collect();
-        for i in (1..squares.len()).rev() {
-            squares.swap(i, self.below(i as u32 + 1) as usize);
-        }
-        let bits = squares.len() as u32;
-        let lowest = |factor: u64, square: u32| ((factor << square) >> shift).trailing_zeros();
-        // Whether those squares that reach the index at all have different lowest bits there.
-        let is_triangular = |factor: u64| {
-            let mut taken = 0u64;
-            squares.iter().map(|&square| lowest(factor, square)).filter(|&bit| bit < bits).all(|bit| {
-                let free = taken >> bit & 1 == 0;
-                taken |= 1 << bit;
-                free
-            })
-        };
-        let mut factor = 0u64;
-        for &square in &squares {
-            if lowest(factor, square) < bits {
-                continue;
-            }
-            let first = self.below(bits);
-            factor = (0..bits)
-                .filter_map(|i| (shift + (first + i) % bits).checked_sub(square))
-                .map(|bit| factor | 1 << bit)
-                .find(|&longer| is_triangular(longer))?;
-        }
-        Some(factor)
-    }
-
-    fn below(&mut self, bound: u32) -> u32 {
-        (self.rng.next_u64() % u64::from(bound)) as u32
     }
 
     fn fits(&mut self, factor: u64, shift: u32, cases: &[Case]) -> bool {

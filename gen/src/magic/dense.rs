@@ -1,0 +1,625 @@
+//! A search for dense tables: windows that use few of their entries, placed in each other's gaps.
+//!
+//! *Squeezing.* An index may map several occupancies to one entry if all want the same attack set. In a constructed factor every contribution
+//! is a whole number of entries and no two occupancies meet; fractions below the lowest index bit make sums meet that differ by less than one.
+//! A local search changes a factor by a few bits as long as the index stays right and no more entries are used.
+//! A good factor uses half of its window to two thirds.
+//!
+//! *Columns.* Gaps are of use only if others fit in. The sums of a rank (or a file) are a pattern that repeats at regular distances; so the local search
+//! also goes for factors whose entries stand in few of 64 columns (entry number modulo 64), side by side. Two or three such windows interlock like combs.
+//!
+//! *Halving.* Some factors that use at most half of their window can do with half the window: the part of the factor that
+//! brings the file to the index is moved up by one place, which halves the distance between the rank's entries.
+//!
+//! *Mending.* What is good for a square is almost good for its neighbour, if the factor is moved by as many places as the square: few changes make it right again.
+//! So halved windows spread over the upper two ranks and to other squares.
+//!
+//! *Packing.* Windows are placed widest first, each at the lowest offset where none of its used entries is taken; then again and again a
+//! part of the table is taken out and packed anew.
+//!
+//! All is bounded by counts of trials, never by time, so that a seed gives the same tables on every host.
+
+use super::{Case, Tables, below, cases, construct};
+use crate::geometry::{BISHOP, ROOK, relevant_mask};
+use crate::layout::{Magic, Sliders};
+use alloc::{format, string::String, vec, vec::Vec};
+use core::fmt;
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// How many windows are kept for each slider and square.
+const POOL: usize = 3;
+/// How often a part of the table is packed anew in one step.
+const REPACKS: usize = 2;
+/// Rooks come first, then bishops.
+const SQUARES: usize = 128;
+/// The most index bits of a window.
+const WIDEST: u32 = 12;
+
+/// What a factor must do for one slider on one square.
+struct Problem {
+    mask: u64,
+    /// Bits of the mask.
+    bits: u32,
+    /// Relevant occupancies, the emptiest first, each with the number of its attack set, of which no square has more than 144.
+    cases: Vec<(u64, u8)>,
+}
+
+impl Problem {
+    fn new(number: usize) -> Self {
+        let directions = if number < 64 { &ROOK } else { &BISHOP };
+        let mask = relevant_mask(number % 64, directions);
+        let mut cases: Vec<Case> = cases(number % 64, directions);
+        // Wrong factors are soon found out by occupancies of few pieces, whose attack sets differ most.
+        cases.sort_by_key(|&(occupied, _)| occupied.count_ones());
+        let mut sets: Vec<u64> = cases.iter().map(|&(_, attacks)| attacks).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let number_of = |attacks| sets.binary_search(&attacks).expect("all sets are listed") as u8;
+        let cases = cases.iter().map(|&(occupied, attacks)| (occupied, number_of(attacks))).collect();
+        Self { mask, bits: mask.count_ones(), cases }
+    }
+}
+
+/// How much of a window a factor uses.
+#[derive(Clone, Copy)]
+struct Use {
+    entries: u32,
+    /// Bit per column: an entry whose number is that modulo 64.
+    columns: u64,
+}
+
+impl Use {
+    /// What a window of so many index bits costs, in quarters of an entry: half for its entries, half for the columns it takes from end to end.
+    fn cost(self, bits: u32) -> u32 {
+        let rows_by_columns = (2 * self.columns.count_ones() + span(self.columns)) << bits;
+        2 * self.entries + rows_by_columns / 64
+    }
+}
+
+/// How many neighbouring columns hold all that are set, the last being a neighbour of the first.
+fn span(columns: u64) -> u32 {
+    let mut gaps = !columns;
+    let mut longest = 0;
+    while gaps != 0 && longest < 64 {
+        gaps &= gaps.rotate_left(1);
+        longest += 1;
+    }
+    64 - longest
+}
+
+/// Rooks' squares with factors that need an index bit less than the mask has, found by longer searches like this one. Each is tried before it is used.
+const HALVED: [(usize, u64); 18] = [
+    (3, 0x6e00_0bab_a5ff_ff40),
+    (10, 0x2606_002c_ac99_fffa),
+    (11, 0x646e_0017_574d_fffd),
+    (12, 0x7182_000b_2b25_ffff),
+    (48, 0x48ff_ff39_ff54_6a00),
+    (49, 0xb37f_ff7f_8aca_8200),
+    (50, 0xecff_ff55_ff68_d600),
+    (51, 0x351f_ffd1_ffcf_1e00),
+    (52, 0x65af_ffa9_ffa7_0a00),
+    (53, 0x2987_ffb5_ffb3_e600),
+    (54, 0x0e8f_ffd7_d870_58c0),
+    (56, 0x37ff_fda9_fd9f_2f02),
+    (57, 0xa57f_fe3f_fe44_d465),
+    (58, 0xc23f_ffb1_ffaf_ead6),
+    (59, 0xd0df_ffd9_ffd5_3ff6),
+    (60, 0xf46f_ff49_ff47_cdda),
+    (62, 0x2eef_fff5_37f4_e55c),
+    (63, 0x004f_fffb_53fb_3e5e),
+];
+
+/// Scratch for trying factors: the last attack set at each index, with the number of the trial that wrote it, which saves clearing.
+struct Trials {
+    entries: Vec<u32>,
+    trial: u32,
+}
+
+impl Trials {
+    /// What the factor uses of its window. If it is wrong or uses more than `limit` entries: how many cases went well until then.
+    fn measure(&mut self, problem: &Problem, factor: u64, bits: u32, limit: u32) -> Result<Use, usize> {
+        self.trial += 1;
+        if self.trial == 1 << 24 {
+            self.entries.fill(0);
+            self.trial = 1;
+        }
+        let mut used = Use { entries: 0, columns: 0 };
+        for (done, &(occupied, attacks)) in problem.cases.iter().enumerate() {
+            let index = occupied.wrapping_mul(factor) >> (64 - bits);
+            let entry = &mut self.entries[index as usize];
+            let wanted = self.trial << 8 | u32::from(attacks);
+            if *entry >> 8 != self.trial {
+                *entry = wanted;
+                used.entries += 1;
+                used.columns |= 1 << (index % 64);
+                if used.entries > limit {
+                    return Err(done);
+                }
+            } else if *entry != wanted {
+                return Err(done);
+            }
+        }
+        Ok(used)
+    }
+}
+
+/// A factor that is right for its square, and the entries it uses.
+#[derive(Clone, PartialEq, Eq)]
+struct Window {
+    factor: u64,
+    /// Index bits.
+    bits: u32,
+    cost: u32,
+    /// Bit per entry.
+    entries: Vec<u64>,
+}
+
+impl Window {
+    fn new(trials: &mut Trials, problem: &Problem, factor: u64, bits: u32) -> Option<Self> {
+        let used = trials.measure(problem, factor, bits, u32::MAX).ok()?;
+        let mut entries = vec![0u64; (1usize << bits).div_ceil(64)];
+        for &(occupied, _) in &problem.cases {
+            let index = occupied.wrapping_mul(factor) >> (64 - bits);
+            entries[index as usize / 64] |= 1 << (index % 64);
+        }
+        Some(Self { factor, bits, cost: used.cost(bits), entries })
+    }
+
+    fn length(&self) -> usize {
+        1 << self.bits
+    }
+}
+
+/// The table's limit while windows are placed, far more than the plain tables need.
+const ROOM: usize = 1 << 18;
+
+/// Windows with their places in one table.
+#[derive(Clone)]
+struct Packing {
+    /// By slider and square; none while it is taken out.
+    placed: Vec<Option<(usize, Window)>>,
+    /// Bit per entry.
+    taken: Vec<u64>,
+}
+
+impl Packing {
+    fn new() -> Self {
+        Self { placed: vec![None; SQUARES], taken: vec![0; ROOM / 64 + 2] }
+    }
+
+    /// Where the last window ends.
+    fn size(&self) -> usize {
+        self.placed.iter().flatten().map(|(offset, window)| offset + window.length()).max().unwrap_or(0)
+    }
+
+    /// Takes or frees the entries of a window.
+    fn toggle(&mut self, offset: usize, window: &Window) {
+        for (word, bits) in shifted(&window.entries, offset % 64).enumerate() {
+            self.taken[offset / 64 + word] ^= bits;
+        }
+    }
+
+    fn put(&mut self, number: usize, offset: usize, window: Window) {
+        self.toggle(offset, &window);
+        self.placed[number] = Some((offset, window));
+    }
+
+    fn take(&mut self, number: usize) {
+        if let Some((offset, window)) = self.placed[number].take() {
+            self.toggle(offset, &window);
+        }
+    }
+
+    /// The lowest offset up to `last` where all entries of a window are free.
+    fn lowest(&self, window: &Window, last: usize) -> Option<usize> {
+        let mut lowest = last + 1;
+        for shift in 0..64 {
+            let entries: Vec<u64> = shifted(&window.entries, shift).collect();
+            let fits = |&word: &usize| self.taken[word..].iter().zip(&entries).all(|(taken, bits)| taken & bits == 0);
+            if let Some(word) = (0..lowest.saturating_sub(shift).div_ceil(64)).find(fits) {
+                lowest = word * 64 + shift;
+            }
+        }
+        (lowest <= last).then_some(lowest)
+    }
+
+    /// Places windows of all squares that have none, the widest squares first. A window that fits in before the table's end is preferred, as low as
+    /// possible, then the cheapest. False if the table would grow beyond `limit`; then squares remain without window.
+    fn fill(&mut self, pools: &[Vec<Window>], random: &mut Random, limit: usize) -> bool {
+        let mut missing: Vec<(u32, u64, usize)> = (0..SQUARES)
+            .filter(|&number| self.placed[number].is_none())
+            .map(|number| {
+                (pools[number].iter().map(|window| window.bits).min().unwrap_or(0), random.next_u64(), number)
+            })
+            .collect();
+        missing.sort_unstable_by(|a, b| b.cmp(a));
+        let mut size = self.size();
+        for (_, _, number) in missing {
+            let best = pools[number]
+                .iter()
+                .filter_map(|window| {
+                    let offset = self.lowest(window, size.min(limit.checked_sub(window.length())?))?;
+                    let growth = (offset + window.length()).saturating_sub(size);
+                    let cost = if growth == 0 { offset } else { growth + window.cost as usize };
+                    Some((growth > 0, cost, offset, window))
+                })
+                .min_by_key(|&(grows, cost, offset, _)| (grows, cost, offset));
+            let Some((_, _, offset, window)) = best else { return false };
+            size = size.max(offset + window.length());
+            self.put(number, offset, window.clone());
+        }
+        true
+    }
+
+    /// Takes out windows at the table's end, in a part of it and here and there, and places them anew. Nothing changes if
+    /// that makes the table longer, or moves its entries up in all.
+    fn repack(&mut self, pools: &[Vec<Window>], random: &mut Random) {
+        let before = self.clone();
+        let size = self.size();
+        let tail = size - below(random, 2) as usize * below(random, 1 << 12) as usize;
+        let part = below(random, size as u32) as usize;
+        let part = part..part + below(random, 1 << 13) as usize;
+        for number in 0..SQUARES {
+            let (offset, window) = self.placed[number].as_ref().expect("all are placed");
+            let end = offset + window.length();
+            if end > tail || (*offset < part.end && end > part.start) || below(random, 32) == 0 {
+                self.take(number);
+            }
+        }
+        if !self.fill(pools, random, size) || (self.size(), self.height()) > (size, before.height()) {
+            *self = before;
+        }
+    }
+
+    /// The sum of all windows' offsets, weighted by their lengths.
+    fn height(&self) -> u64 {
+        self.placed.iter().flatten().map(|(offset, window)| (*offset as u64) << window.bits).sum()
+    }
+}
+
+/// The bits of a window moved up by less than a word, with a word more for those that leave the last.
+fn shifted(words: &[u64], shift: usize) -> impl Iterator<Item = u64> {
+    let carries = core::iter::once(&0).chain(words).map(move |word| if shift == 0 { 0 } else { word >> (64 - shift) });
+    words.iter().chain(core::iter::once(&0)).zip(carries).map(move |(word, carry)| word << shift | carry)
+}
+
+/// Does `steps` steps of a [`Search`] with a local search that soon gives up. None are needed for tables that are denser than the plain ones.
+pub fn search(seed: u64, steps: u64) -> Tables {
+    let mut search = Search::new(seed, 1000);
+    (0..steps).for_each(|_| search.step());
+    search.tables()
+}
+
+/// A search that goes on step by step for as long as one likes.
+pub struct Search {
+    seed: u64,
+    steps: u64,
+    patience: u32,
+    pools: Vec<Vec<Window>>,
+    packing: Packing,
+    problems: Vec<Problem>,
+    trials: Trials,
+}
+
+impl Search {
+    /// Starts from constructed factors and some that are known. The local search of each step gives up after `patience` trials without success.
+    pub fn new(seed: u64, patience: u32) -> Self {
+        let mut search = Self::empty(seed, patience);
+        let mut random = search.random();
+        for (pool, problem) in search.pools.iter_mut().zip(&search.problems) {
+            pool.push(search.trials.constructed(problem, problem.bits, &mut random));
+        }
+        for (square, factor) in HALVED {
+            let problem = &search.problems[square];
+            let window = Window::new(&mut search.trials, problem, factor, problem.bits - 1);
+            search.pools[square].extend(window);
+        }
+        search.packing.fill(&search.pools, &mut random, ROOM);
+        search
+    }
+
+    fn empty(seed: u64, patience: u32) -> Self {
+        Self {
+            seed,
+            steps: 0,
+            patience,
+            pools: vec![Vec::new(); SQUARES],
+            packing: Packing::new(),
+            problems: (0..SQUARES).map(Problem::new).collect(),
+            trials: Trials { entries: vec![0; 1 << WIDEST], trial: 0 },
+        }
+    }
+
+    /// Each step has random numbers of its own, so that no generator is part of the state.
+    fn random(&self) -> Random {
+        Random::seed_from_u64(self.seed ^ self.steps.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// The seed of the random numbers.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How many steps were done.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Entries of the smallest table so far.
+    pub fn size(&self) -> usize {
+        self.packing.size()
+    }
+
+    /// The smallest tables so far.
+    pub fn tables(&self) -> Tables {
+        Tables::assemble(self.sliders()).expect("windows take different entries")
+    }
+
+    fn sliders(&self) -> Sliders {
+        let magics = |slider: usize| {
+            core::array::from_fn(|square| {
+                let number = 64 * slider + square;
+                let (offset, window) = self.packing.placed[number].as_ref().expect("every square has its window");
+                let mask = self.problems[number].mask;
+                Magic { mask, factor: window.factor, offset: *offset as u32, shift: 64 - window.bits }
+            })
+        };
+        Sliders { rook: magics(0), bishop: magics(1) }
+    }
+
+    /// Does a bounded piece of work: looks for better windows of a square and packs parts of the table anew.
+    pub fn step(&mut self) {
+        let number = (self.steps % SQUARES as u64) as usize;
+        self.steps += 1;
+        let mut random = self.random();
+        self.squeeze(number, &mut random);
+        for _ in 0..REPACKS {
+            self.packing.repack(&self.pools, &mut random);
+        }
+    }
+
+    /// A local search for one more window of a square.
+    fn squeeze(&mut self, number: usize, random: &mut Random) {
+        let (mut factor, mut bits) = self.start(number, random);
+        let Self { problems, trials, pools, patience, .. } = self;
+        let (problem, pool) = (&problems[number], &mut pools[number]);
+        let halve = pool.iter().all(|window| window.bits >= problem.bits);
+        for goal in [Goal::Entries, Goal::Columns] {
+            (factor, bits) = trials.climb(problem, (factor, bits), goal, *patience, halve, random);
+        }
+        let window = Window::new(trials, problem, factor, bits).expect("each change was tried");
+        if pool.iter().any(|known| known.entries == window.entries) {
+            return;
+        }
+        pool.push(window);
+        pool.sort_by_key(|window| window.cost);
+        let mut kept = [0; WIDEST as usize + 1];
+        pool.retain(|window| {
+            kept[window.bits as usize] += 1;
+            kept[window.bits as usize] <= POOL
+        });
+    }
+
+    /// A factor that is right, with its index bits, to start a local search from: a known one, one after that of a neighbouring square, or a new one.
+    fn start(&mut self, number: usize, random: &mut Random) -> (u64, u32) {
+        let Self { problems, trials, pools, patience, .. } = self;
+        let problem = &problems[number];
+        let choice = below(random, 4);
+        if choice < 2 {
+            let pool = &pools[number];
+            let window = &pool[below(random, pool.len() as u32) as usize];
+            return (window.factor, window.bits);
+        }
+        let step = [1, -1, 8, -8][below(random, 4) as usize];
+        let lender = number.checked_add_signed(step).filter(|lender| choice == 2 && lender / 64 == number / 64);
+        if let Some(lender) = lender {
+            let pool = &pools[lender];
+            let narrowest = pool.iter().min_by_key(|window| window.bits).expect("no pool is empty");
+            let any = &pool[below(random, pool.len() as u32) as usize];
+            let is_halved = |number: usize| pools[number].iter().any(|window| window.bits < problems[number].bits);
+            let lent = if is_halved(number) { any } else { narrowest };
+            // A step on the board is a product by a power of two.
+            let factor = if step > 0 { lent.factor << step } else { lent.factor >> -step };
+            let bits = (lent.bits + problem.bits - problems[lender].bits).min(WIDEST);
+            if let Some(factor) = trials.mend(problem, factor, bits, *patience, random) {
+                return (factor, bits);
+            }
+        }
+        let bits = problem.bits + below(random, 2) * below(random, WIDEST - problem.bits + 1);
+        (trials.constructed(problem, bits, random).factor, bits)
+    }
+}
+
+/// A text that is no state of a search: damaged, or of another version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// The line that is wrong, counted from 1. The first holds the checksum of all others.
+    pub line: usize,
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "this is no state of a search for dense magics, or a damaged one: line {} is wrong", self.line)
+    }
+}
+
+impl core::error::Error for Damaged {}
+
+const NAMES: [&str; 2] = ["rook", "bishop"];
+
+/// FNV-1a, against accidents.
+fn checksum(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+impl Search {
+    /// The state as text: a checksum, the numbers of the search, the windows that are known (slider, square, factor, shift), and the smallest
+    /// tables in the form of [`super::to_text`].
+    pub fn to_text(&self) -> String {
+        let Self { seed, patience, steps, .. } = self;
+        let mut text = format!("seed {seed} patience {patience} steps {steps}\n");
+        for (number, pool) in self.pools.iter().enumerate() {
+            for window in pool {
+                let (slider, square) = (NAMES[number / 64], number % 64);
+                text += &format!("{slider} {square} {:#018x} {}\n", window.factor, 64 - window.bits);
+            }
+        }
+        text += &super::to_text(&self.sliders());
+        format!("checksum {:#018x}\n{text}", checksum(&text))
+    }
+
+    /// Reads what [`Search::to_text`] wrote.
+    pub fn from_text(text: &str) -> Result<Self, Damaged> {
+        let damaged = |line| Damaged { line };
+        let (first, text) = text.split_once('\n').ok_or(damaged(1))?;
+        if first != format!("checksum {:#018x}", checksum(text)) {
+            return Err(damaged(1));
+        }
+        let (numbers, text) = text.split_once('\n').ok_or(damaged(2))?;
+        let words: Vec<&str> = numbers.split(' ').collect();
+        let &["seed", seed, "patience", patience, "steps", steps] = &words[..] else { return Err(damaged(2)) };
+        let number = |word: &str| word.parse::<u64>().map_err(|_| damaged(2));
+        let mut search = Self::empty(number(seed)?, number(patience)? as u32);
+        search.steps = number(steps)?;
+        let (windows, magics) = text.split_at(text.find('#').ok_or(damaged(3))?);
+        for (line, number) in windows.lines().zip(3..) {
+            search.read_window(line).ok_or(damaged(number))?;
+        }
+        let lines = 3 + windows.lines().count();
+        let tables =
+            super::from_text(magics).ok().filter(|tables| tables.attacks.len() <= ROOM).ok_or(damaged(lines))?;
+        for (number, magic) in tables.sliders.rook.iter().chain(&tables.sliders.bishop).enumerate() {
+            let window = search.window(number, magic.factor, magic.shift).ok_or(damaged(lines))?;
+            search.packing.put(number, magic.offset as usize, window);
+        }
+        if search.pools.iter().any(Vec::is_empty) {
+            return Err(damaged(lines));
+        }
+        Ok(search)
+    }
+
+    fn read_window(&mut self, line: &str) -> Option<()> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let &[slider, square, factor, shift] = &words[..] else { return None };
+        let slider = NAMES.iter().position(|&name| name == slider)?;
+        let number = 64 * slider + square.parse::<usize>().ok().filter(|&square| square < 64)?;
+        let factor = u64::from_str_radix(factor.strip_prefix("0x")?, 16).ok()?;
+        let window = self.window(number, factor, shift.parse().ok()?)?;
+        self.pools[number].push(window);
+        Some(())
+    }
+
+    fn window(&mut self, number: usize, factor: u64, shift: u32) -> Option<Window> {
+        let bits = 64u32.checked_sub(shift).filter(|bits| (1..=WIDEST).contains(bits))?;
+        Window::new(&mut self.trials, &self.problems[number], factor, bits)
+    }
+}
+
+/// What a local search makes small.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    Entries,
+    /// Entries and columns, see [`Use::cost`].
+    Columns,
+}
+
+impl Trials {
+    /// A window of so many index bits.
+    fn constructed(&mut self, problem: &Problem, bits: u32, random: &mut Random) -> Window {
+        loop {
+            if let Some(factor) = construct(random, problem.mask, 64 - bits)
+                && let Some(window) = Window::new(self, problem, factor, bits)
+            {
+                return window;
+            }
+        }
+    }
+
+    /// Changes a factor until it is right: more and more cases go well before one that does not.
+    fn mend(
+        &mut self,
+        problem: &Problem,
+        mut factor: u64,
+        bits: u32,
+        patience: u32,
+        random: &mut Random,
+    ) -> Option<u64> {
+        let mut most = 0;
+        let mut failures = 0;
+        let mut changed = factor;
+        while failures < patience {
+            let Err(done) = self.measure(problem, changed, bits, u32::MAX) else { return Some(changed) };
+            failures += 1;
+            if done > most {
+                failures = 0;
+            }
+            if done >= most {
+                (factor, most) = (changed, done);
+            }
+            changed = change(factor, random);
+        }
+        None
+    }
+
+    /// Changes a factor as long as that does not make it worse. If `halve` is set it also tries to do with a bit less.
+    fn climb(
+        &mut self,
+        problem: &Problem,
+        (mut factor, bits): (u64, u32),
+        goal: Goal,
+        patience: u32,
+        halve: bool,
+        random: &mut Random,
+    ) -> (u64, u32) {
+        let cost = |used: Use, bits| if goal == Goal::Entries { 2 * used.entries } else { used.cost(bits) };
+        let first = self.measure(problem, factor, bits, u32::MAX).expect("the first factor is right");
+        let mut lowest = cost(first, bits);
+        let mut failures = 0;
+        while failures < patience {
+            failures += 1;
+            let changed = change(factor, random);
+            let Ok(used) = self.measure(problem, changed, bits, lowest / 2) else { continue };
+            let cost = cost(used, bits);
+            if cost > lowest || changed == factor {
+                continue;
+            }
+            if cost < lowest {
+                failures = 0;
+            }
+            (factor, lowest) = (changed, cost);
+            if halve && bits == problem.bits && used.entries <= 1 << (bits - 1) && below(random, 4) == 0 {
+                let half = (1..63)
+                    .map(|place| factor >> place << (place + 1) | factor & ((1 << place) - 1))
+                    .find(|&half| self.measure(problem, half, bits - 1, u32::MAX).is_ok());
+                if let Some(half) = half {
+                    return (half, bits - 1);
+                }
+            }
+        }
+        (factor, bits)
+    }
+}
+
+/// Flips, adds or subtracts up to three bits of a factor, and in a quarter of all cases moves a part of it by one place.
+fn change(mut factor: u64, random: &mut Random) -> u64 {
+    let choice = random.next_u64();
+    if choice & 3 == 0 {
+        let part = ((2 << (choice >> 8 & 31)) - 1) << (choice >> 16 & 63);
+        let moved = if choice & 4 == 0 { (factor & part) << 1 } else { (factor & part) >> 1 };
+        factor = factor & !part | moved;
+        if choice & 8 == 0 {
+            return factor;
+        }
+    }
+    for _ in 0..=below(random, 3) {
+        let choice = random.next_u64();
+        let bit = 1 << (choice & 63);
+        factor = match choice >> 6 & 3 {
+            0 | 1 => factor ^ bit,
+            2 => factor.wrapping_add(bit),
+            _ => factor.wrapping_sub(bit),
+        };
+    }
+    factor
+}
