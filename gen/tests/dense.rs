@@ -54,6 +54,14 @@ fn tables_shrink_and_stay_right() {
     assert_eq!(magic::from_text(&magic::to_text(&tables.sliders)), Ok(tables));
 }
 
+/// The smallest table so far, which whoever wants it may take from the repository.
+#[test]
+fn the_densest_magics_are_right() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/magics-83439.txt");
+    let tables = magic::from_text(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!((magic::verify(&tables), tables.attacks.len()), (Ok(()), 83_439));
+}
+
 #[test]
 fn damaged_states_are_refused() {
     let text = searched(1, 2).to_text();

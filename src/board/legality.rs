@@ -16,7 +16,7 @@ impl Position {
                     && checkers.is_empty()
                     && to.rank() == from.rank()
                     && self.castling.rook(us, mv.wing()) == Some(to.file())
-                    && self.is_legal_castle(mv);
+                    && self.is_legal_castle(mv, self.attacked(them), self.pinned(us));
             }
             MoveKind::EnPassant => {
                 return place.kind() == PieceType::Pawn
@@ -35,7 +35,7 @@ impl Position {
             return false;
         }
         if place.kind() == PieceType::King {
-            return mv.kind() != MoveKind::DoublePush && self.king_targets(checkers).has(to);
+            return mv.kind() != MoveKind::DoublePush && self.king_targets(checkers, self.attacked(them)).has(to);
         }
         let reaches = if mv.kind() == MoveKind::DoublePush {
             let passed = from.forward(us);

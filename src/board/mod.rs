@@ -27,6 +27,7 @@ use crate::tables::{
 };
 use crate::types::{Bitboard, CastlingRights, Color, Move, MoveKind, Piece, PieceType, Square, Wing};
 use std::fmt;
+use std::mem::offset_of;
 
 /// A legal position of chess or Chess960.
 ///
@@ -50,23 +51,26 @@ pub struct Position {
     /// By colour and square: which pieces of that colour attack it, pieces of their own that they defend included.
     attacks: [Wordboard; 2],
     board: [Option<Place>; 64],
+    keys: Keys,
+    castling: CastlingRights,
+    halfmove_clock: u16,
+    /// Where an en passant capture may go. Set only if one is legal, so that equal positions have equal keys.
+    en_passant: Option<Square>,
+    side: Color,
+    fullmove_number: u16,
     kinds: [Bitboard; 6],
     colors: [Bitboard; 2],
     /// Where each piece stands, by colour and id; of no meaning once it is taken.
     squares: [[Square; 16]; 2],
     /// Which ids are of a type, by colour and type.
     ids: [[u16; 6]; 2],
-    keys: Keys,
-    castling: CastlingRights,
-    halfmove_clock: u16,
-    fullmove_number: u16,
-    /// Where an en passant capture may go. Set only if one is legal, so that equal positions have equal keys.
-    en_passant: Option<Square>,
-    side: Color,
 }
 
-// Copied for every move.
-const _: () = assert!(size_of::<Position>() == 512);
+// Copied for every move. What is read or written as vectors lies within cache lines.
+const _: () = {
+    assert!(size_of::<Position>() == 512);
+    assert!(offset_of!(Position, keys) == 320 && offset_of!(Position, kinds) == 384);
+};
 
 impl Position {
     /// The starting position of chess.

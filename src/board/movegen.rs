@@ -52,7 +52,8 @@ impl Position {
     pub fn count_moves(&self) -> usize {
         let (us, them) = (self.side, !self.side);
         let checkers = self.checkers();
-        let count = self.king_targets(checkers).len();
+        let danger = self.attacked(them);
+        let count = self.king_targets(checkers, danger).len();
         if checkers.has_many() {
             return count as usize;
         }
@@ -80,7 +81,7 @@ impl Position {
             count += capturers.into_iter().filter(|&from| self.is_legal_en_passant(from, to)).count() as u32;
         }
         if checkers.is_empty() && self.castling.any(us) {
-            count += self.castles().count() as u32;
+            count += self.castles(danger, pinned).count() as u32;
         }
         count as usize
     }
@@ -94,43 +95,48 @@ impl Position {
     fn generate<const NOISY: bool, const QUIET: bool>(&self, list: &mut MoveList) {
         let (us, them) = (self.side, !self.side);
         let (king, enemy, occupied) = (self.king(us), self.colors[them], self.occupied());
-        let push_both = |list: &mut MoveList, from, targets: Bitboard| {
-            if NOISY {
-                list.push_from(from, targets & enemy, MoveKind::Capture);
-            }
-            if QUIET {
-                list.push_from(from, targets - occupied, MoveKind::Quiet);
-            }
-        };
-
         let checkers = self.checkers();
-        push_both(list, king, self.king_targets(checkers));
+        let danger = self.attacked(them);
+        let king_targets = self.king_targets(checkers, danger);
+        if NOISY {
+            list.push_from(king, king_targets & enemy, MoveKind::Capture);
+        }
+        if QUIET {
+            list.push_from(king, king_targets - occupied, MoveKind::Quiet);
+        }
         if checkers.has_many() {
             return;
         }
         let evasions = self.evasions(checkers);
         let pinned = self.pinned(us);
-        for id in Ids(self.officer_ids(us)) {
-            let from = self.squares[us][id];
-            let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
-            push_both(list, from, self.attacked_by_id(us, id) & evasions & ray);
-        }
-
+        let officers = self.officer_ids(us);
         let pawns = self.pawn_targets(pinned, evasions);
         let last = Bitboard::from(Rank::Eighth.relative(us));
         let [forward, east, west] = PawnTargets::steps(us);
-        for (step, targets) in [(east, pawns.east), (west, pawns.west)] {
-            if NOISY {
+
+        if NOISY {
+            // By victim, of which there are fewer than pieces.
+            let table = &self.attacks[us];
+            for to in enemy & evasions & Bitboard(native::any(table, officers)) {
+                for id in Ids(table.0[to] & officers) {
+                    let from = self.squares[us][id];
+                    if !pinned.has(from) || line(king, from).has(to) {
+                        list.push(Move::new(from, to, MoveKind::Capture));
+                    }
+                }
+            }
+            for (step, targets) in [(east, pawns.east), (west, pawns.west)] {
                 list.push_step(step, targets - last, MoveKind::Capture);
                 for to in targets & last {
-                    push_promotions(
-                        list,
-                        Square::wrapping((to as usize).wrapping_add_signed(-step as isize)),
-                        to,
-                        true,
-                        true,
-                        true,
-                    );
+                    let from = Square::wrapping((to as usize).wrapping_add_signed(-isize::from(step)));
+                    push_promotions(list, from, to, true, true, true);
+                }
+            }
+            if let Some(to) = self.en_passant {
+                for from in pawn_attacks(them, to) & self.pieces(us, PieceType::Pawn) {
+                    if self.is_legal_en_passant(from, to) {
+                        list.push(Move::new(from, to, MoveKind::EnPassant));
+                    }
                 }
             }
         }
@@ -138,18 +144,16 @@ impl Position {
             push_promotions(list, to.forward(them), to, false, NOISY, QUIET);
         }
         if QUIET {
+            for id in Ids(officers) {
+                let from = self.squares[us][id];
+                let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
+                list.push_from(from, (self.attacked_by_id(us, id) & evasions & ray) - occupied, MoveKind::Quiet);
+            }
             list.push_step(forward, pawns.single - last, MoveKind::Quiet);
             list.push_step(2 * forward, pawns.double, MoveKind::DoublePush);
-        }
-        if NOISY && let Some(to) = self.en_passant {
-            for from in pawn_attacks(them, to) & self.pieces(us, PieceType::Pawn) {
-                if self.is_legal_en_passant(from, to) {
-                    list.push(Move::new(from, to, MoveKind::EnPassant));
-                }
+            if checkers.is_empty() && self.castling.any(us) {
+                self.castles(danger, pinned).for_each(|castle| list.push(castle));
             }
-        }
-        if QUIET && checkers.is_empty() && self.castling.any(us) {
-            self.castles().for_each(|castle| list.push(castle));
         }
     }
 
@@ -159,12 +163,12 @@ impl Position {
         self.slider_ids(color) | self.ids[color][PieceType::Knight]
     }
 
-    /// Where the king of the side to move may go.
+    /// Where the king of the side to move may go if the enemy attacks the squares of `danger`.
     #[inline]
-    pub(super) fn king_targets(&self, checkers: Bitboard) -> Bitboard {
-        let (us, them) = (self.side, !self.side);
+    pub(super) fn king_targets(&self, checkers: Bitboard, danger: Bitboard) -> Bitboard {
+        let us = self.side;
         let king = self.king(us);
-        let mut targets = king_attacks(king) - self.colors[us] - self.attacked(them);
+        let mut targets = king_attacks(king) - self.colors[us] - danger;
         // The table does not look through the king: behind it, a slider's ray goes on.
         for slider in checkers - self.kinds[PieceType::Pawn] - self.kinds[PieceType::Knight] {
             targets = targets - (line(king, slider) - slider.into());
@@ -243,26 +247,29 @@ impl Position {
         (attackers - victim).is_empty()
     }
 
-    /// The legal castling moves of the side to move, which is not in check.
+    /// The legal castling moves of the side to move, which is not in check; the enemy attacks the squares of `danger`.
     #[inline]
-    fn castles(&self) -> impl Iterator<Item = Move> {
+    fn castles(&self, danger: Bitboard, pinned: Bitboard) -> impl Iterator<Item = Move> {
         let king = self.king(self.side);
         let rooks = Wing::ALL.into_iter().filter_map(move |wing| self.castling.rook(self.side, wing));
-        let moves = rooks.map(move |file| Move::new(king, Square::new(file, king.rank()), MoveKind::Castle));
-        moves.filter(|&castle| self.is_legal_castle(castle))
+        let rooks = rooks.map(move |file| Square::new(file, king.rank()));
+        // Mostly something stands between, which is soon seen.
+        let occupied = self.occupied();
+        let rooks = rooks.filter(move |&rook| !between(king, rook).meets(occupied));
+        let moves = rooks.map(move |rook| Move::new(king, rook, MoveKind::Castle));
+        moves.filter(move |&castle| self.is_legal_castle(castle, danger, pinned))
     }
 
     /// Whether the way is free and the king passes no attacked square. The side to move has the right and is not in check.
-    pub(super) fn is_legal_castle(&self, castle: Move) -> bool {
+    #[inline]
+    pub(super) fn is_legal_castle(&self, castle: Move, danger: Bitboard, pinned: Bitboard) -> bool {
         let (king, rook) = (castle.from(), castle.to());
         let (king_to, rook_to) = castling_targets(castle);
         let others = self.occupied() - king.into() - rook.into();
         let king_way = between(king, king_to) | king_to.into();
         let rook_way = between(rook, rook_to) | rook_to.into();
         // A pinned rook shields the king's target, in Chess960.
-        !others.meets(king_way | rook_way)
-            && !self.attacked(!self.side).meets(king_way - king.into())
-            && !self.pinned(self.side).has(rook)
+        !others.meets(king_way | rook_way) && !danger.meets(king_way - king.into()) && !pinned.has(rook)
     }
 }
 
