@@ -5,8 +5,8 @@ use kiln::board::Position;
 use kiln::tools::perft::perft;
 
 const POSITIONS: [(&str, &str, u32); 2] = [
-    ("startpos", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 5),
-    ("kiwipete", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", 4),
+    ("startpos", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 6),
+    ("kiwipete", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", 5),
 ];
 
 fn peer(board: &cozy_chess::Board, depth: u32) -> u64 {
@@ -33,7 +33,7 @@ fn bulk(criterion: &mut Criterion) {
         let leaves = perft(&position, depth);
         assert_eq!(leaves, peer(&board, depth));
         let mut group = criterion.benchmark_group(format!("perft {name} {depth}"));
-        group.throughput(Throughput::Elements(leaves)).sample_size(20);
+        group.throughput(Throughput::Elements(leaves)).sample_size(10);
         group.bench_function("kiln", |bencher| bencher.iter(|| perft(&position, depth)));
         group.bench_function("cozy-chess", |bencher| bencher.iter(|| peer(&board, depth)));
         group.finish();
