@@ -47,6 +47,7 @@ fn operations(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("position {name}"));
         group.throughput(Throughput::Elements(positions.len() as u64)).sample_size(30);
         generation(&mut group, &positions, &boards);
+        drop(group);
         let mut group = criterion.benchmark_group(format!("move {name}"));
         let count: usize = moves.iter().map(|(_, moves)| moves.len()).sum();
         group.throughput(Throughput::Elements(count as u64)).sample_size(30);
