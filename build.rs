@@ -54,8 +54,9 @@ fn fire() -> Result<(), Box<dyn Error>> {
     let reductions = timed("reductions", || reductions::reductions(REDUCTION_BASE, REDUCTION_DIVISOR));
     firing.value("reductions", &reductions)?;
 
-    let (element, bytes) = asset.arrange();
-    firing.bytes("network", element, &bytes)?;
+    for blob in timed("network, arranged", || asset.arrange()) {
+        firing.bytes(blob.name, blob.element, &blob.bytes)?;
+    }
     let dimensions = out.join("network_dimensions.rs");
     std::fs::write(&dimensions, asset.dimensions())
         .map_err(|error| format!("cannot write {}: {error}", dimensions.display()))?;

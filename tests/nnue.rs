@@ -1,11 +1,11 @@
 //! The evaluation: symmetrical, and sensible in plain cases.
 
 use kiln::board::Position;
-use kiln::nnue::{Accumulator, evaluate};
+use kiln::nnue::{Evaluator, Network};
 
 fn score(fen: &str) -> i32 {
     let position: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
-    evaluate(&Accumulator::new(&position), position.side_to_move()).value()
+    Evaluator::new(Network::embedded(), &position).evaluate(&position).value()
 }
 
 /// The same position with colours swapped and the board turned over.

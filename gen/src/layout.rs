@@ -16,7 +16,7 @@ pub trait Plain: sealed::Sealed + Copy + 'static {
     fn write_le(&self, out: &mut impl Extend<u8>);
 }
 
-macro_rules! plain_integers {
+macro_rules! plain_numbers {
     ($($t:ty),*) => {$(
         impl sealed::Sealed for $t {}
         impl Plain for $t {
@@ -26,7 +26,7 @@ macro_rules! plain_integers {
         }
     )*};
 }
-plain_integers!(u8, i8, u16, i16, u32, i32, u64);
+plain_numbers!(u8, i8, u16, i16, u32, i32, u64, f32);
 
 impl<T: Plain, const N: usize> sealed::Sealed for [T; N] {}
 impl<T: Plain, const N: usize> Plain for [T; N] {
@@ -194,32 +194,68 @@ pub mod pieces {
 /// In [`Superpiece::inverse`]: a square that no slot holds. Its top bit is what a vector test looks for.
 pub const NO_SLOT: u8 = 0x80;
 
-/// A network of shape (768 → `HIDDEN`)x2 → 1: for each side to see, all 768 inputs feed one accumulator.
+/// The first layer of a network, in which each side sees the board for itself: a row of `HIDDEN` weights for each piece on each square, which
+/// are summed up in its accumulator.
 ///
-/// Rows of `HIDDEN` weights start at multiples of 64 bytes when `HIDDEN` is a multiple of 32.
+/// Rows start at multiples of 64 bytes when `HIDDEN` is a multiple of 32.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Network<const HIDDEN: usize> {
-    /// By the piece's colour (0 = the side that sees), type and square (from that side's point of view).
-    pub features: [[[[i16; HIDDEN]; 64]; 6]; 2],
+pub struct Features<const HIDDEN: usize, const KING_BUCKETS: usize> {
+    /// By bucket of the king of the side that sees, the piece's colour (0 = the side that sees), type and square (from that side's point of view).
+    pub weights: [[[[[i16; HIDDEN]; 64]; 6]; 2]; KING_BUCKETS],
     /// Where each accumulator starts.
-    pub feature_bias: [i16; HIDDEN],
-    /// Output weights for the accumulators of the side to move and of the other side.
-    pub output: [[i16; HIDDEN]; 2],
-    /// Added to the output, in units of the product of both quantisation constants; the rest is zero.
-    pub output_bias: [i32; 16],
+    pub bias: [i16; HIDDEN],
 }
 
-impl<const HIDDEN: usize> sealed::Sealed for Network<HIDDEN> {}
-impl<const HIDDEN: usize> Plain for Network<HIDDEN> {
-    fn write_le(&self, out: &mut impl Extend<u8>) {
-        const {
-            assert!(HIDDEN.is_multiple_of(32), "rows must fill cache lines");
-            assert!(size_of::<Self>() == 2 * HIDDEN * (768 + 1 + 2) + 64, "a blob type has padding");
+/// The rest of a network that goes from the accumulators to the score at once.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SingleHead<const HIDDEN: usize, const BUCKETS: usize> {
+    /// By bucket of the number of pieces: weights for the accumulators of the side to move and of the other side.
+    pub weights: [[[i16; HIDDEN]; 2]; BUCKETS],
+    /// By bucket, in units of the product of both quantisation constants; the rest is zero.
+    pub bias: [i32; 16],
+}
+
+/// The rest of a network with two more layers, by bucket of the number of pieces. Its inputs are the products of both halves of each accumulator, of the
+/// side to move first: `HIDDEN` of them in `QUADS` groups of four.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LayersHead<const QUADS: usize, const FIRST: usize, const SECOND: usize, const BUCKETS: usize> {
+    /// By group and neuron: the weights of four neighbouring inputs, as dot products of bytes want them.
+    pub first: [[[[i8; 4]; FIRST]; QUADS]; BUCKETS],
+    /// Bias of the first layer.
+    pub first_bias: [[f32; FIRST]; BUCKETS],
+    /// By input and neuron.
+    pub second: [[[f32; SECOND]; FIRST]; BUCKETS],
+    /// Bias of the second layer.
+    pub second_bias: [[f32; SECOND]; BUCKETS],
+    /// Weights of the output.
+    pub third: [[f32; SECOND]; BUCKETS],
+    /// Bias of the output; the rest is zero.
+    pub third_bias: [f32; 16],
+}
+
+macro_rules! plain_layers {
+    ($($name:ident<$(const $parameter:ident),*> { $($field:ident),* }, if $condition:expr, size $size:expr;)*) => {$(
+        impl<$(const $parameter: usize),*> sealed::Sealed for $name<$($parameter),*> {}
+        impl<$(const $parameter: usize),*> Plain for $name<$($parameter),*> {
+            fn write_le(&self, out: &mut impl Extend<u8>) {
+                const {
+                    assert!($condition, "rows must fill cache lines");
+                    assert!(size_of::<Self>() == $size, "a blob type has padding");
+                }
+                $(self.$field.write_le(out);)*
+            }
         }
-        self.features.write_le(out);
-        self.feature_bias.write_le(out);
-        self.output.write_le(out);
-        self.output_bias.write_le(out);
-    }
+    )*};
+}
+plain_layers! {
+    Features<const HIDDEN, const KING_BUCKETS> { weights, bias },
+        if HIDDEN.is_multiple_of(32), size 2 * HIDDEN * (768 * KING_BUCKETS + 1);
+    SingleHead<const HIDDEN, const BUCKETS> { weights, bias },
+        if HIDDEN.is_multiple_of(32), size 4 * HIDDEN * BUCKETS + 64;
+    LayersHead<const QUADS, const FIRST, const SECOND, const BUCKETS> { first, first_bias, second, second_bias, third, third_bias },
+        if FIRST.is_multiple_of(16) && SECOND.is_multiple_of(16),
+        size BUCKETS * (4 * QUADS * FIRST + 4 * (FIRST + FIRST * SECOND + 2 * SECOND)) + 64;
 }

@@ -5,12 +5,13 @@
 //! canonical order, whatever the target: the feature weights by (colour, type, square, neuron), the feature
 //! biases, the output weights of the side to move and of the other side, all `i16`, and the output bias as `i32`.
 
+mod arrange;
 mod material;
 
+pub use arrange::Arranged;
 pub use material::material;
 
-use crate::layout::{Network, Plain};
-use alloc::{format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 use bincode::{Decode, Encode};
 use core::fmt;
 use sha2::{Digest, Sha256};
@@ -260,30 +261,5 @@ impl Asset {
             }
         }
         Ok(())
-    }
-
-    /// The bytes of a [`Network`] with this width, and the name of that type.
-    pub fn arrange(&self) -> (String, Vec<u8>) {
-        let mut bytes = Vec::with_capacity(self.header.payload_length() + 64);
-        for tensor in [&self.features, &self.feature_bias, &self.output] {
-            tensor.iter().for_each(|weight| weight.write_le(&mut bytes));
-        }
-        let mut output_bias = [0; 16];
-        output_bias[0] = self.output_bias;
-        output_bias.write_le(&mut bytes);
-        debug_assert!(self.header.hidden != 32 || bytes.len() == size_of::<Network<32>>());
-        (format!("Network<{}>", self.header.hidden), bytes)
-    }
-
-    /// Rust source with the dimensions as constants: what the engine's types depend on, no weights.
-    pub fn dimensions(&self) -> String {
-        let Header { name, hidden, qa, qb, scale, .. } = &self.header;
-        format!(
-            "/// The network's name.\npub const NAME: &str = {name:?};\n\
-             /// Width of an accumulator.\npub const HIDDEN: usize = {hidden};\n\
-             /// Quantisation of activations.\npub const QA: i32 = {qa};\n\
-             /// Quantisation of output weights.\npub const QB: i32 = {qb};\n\
-             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n"
-        )
     }
 }

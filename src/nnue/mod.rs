@@ -1,30 +1,34 @@
 //! The network: the embedded weights, the accumulators that follow the board, and the score.
 //!
-//! The shape is (768 → [`HIDDEN`])x2 → 1. Each side sees the board its own way: ranks counted from its side, files
-//! mirrored if its king stands on files e to h, own pieces first. Both accumulators are clipped, squared and weighted; the one of
-//! the side to move comes first.
+//! Each side sees the board its own way: ranks counted from its side, files mirrored (if the network wants that) when its king stands on files e
+//! to h, own pieces first; where its king stands chooses among sets of weights. What both see is summed up in an accumulator each, and the head of the network
+//! makes a score of the two, that of the side to move first. All dimensions come from the asset.
 
 mod accumulator;
+mod head;
 mod dimensions {
     include!(concat!(env!("OUT_DIR"), "/network_dimensions.rs"));
 }
 
-pub use accumulator::Accumulator;
-pub use dimensions::{HIDDEN, NAME, QA, QB, SCALE};
+pub use accumulator::Evaluator;
+pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE};
 
-use crate::simd::native;
-use crate::types::{Color, Score};
+use dimensions::{Head, OUTPUT_BUCKET};
 use kiln_gen::embed;
-use kiln_gen::layout::Network;
+use kiln_gen::layout::Features;
 
-static NETWORK: &Network<HIDDEN> = embed!("network");
+/// Weights of the shape that the engine is built for.
+#[derive(Clone, Copy)]
+pub struct Network {
+    features: &'static Features<HIDDEN, KING_BUCKETS>,
+    head: &'static Head,
+}
 
-/// The score of a position for the side to move, from its accumulator.
-pub fn evaluate(accumulator: &Accumulator, side: Color) -> Score {
-    let [own, other] = &NETWORK.output;
-    let sum = i64::from(native::screlu_dot(&accumulator[side], own, QA as i16))
-        + i64::from(native::screlu_dot(&accumulator[!side], other, QA as i16));
-    let (qa, qb) = (i64::from(QA), i64::from(QB));
-    let output = sum / qa + i64::from(NETWORK.output_bias[0]);
-    Score::centipawns((output * i64::from(SCALE) / (qa * qb)) as i32)
+impl Network {
+    /// The network that is part of the program.
+    pub fn embedded() -> Self {
+        static FEATURES: &Features<HIDDEN, KING_BUCKETS> = embed!("network_features");
+        static HEAD: &Head = embed!("network_head");
+        Self { features: FEATURES, head: HEAD }
+    }
 }

@@ -5,7 +5,7 @@ use super::table::{Bound, Entry};
 use super::time::Timer;
 use super::{Line, MAX_PLY};
 use crate::board::{History, MoveList, Position};
-use crate::nnue::{Accumulator, evaluate};
+use crate::nnue::{Evaluator, Network};
 use crate::types::{Move, Score};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -23,8 +23,7 @@ pub struct Worker<'a> {
     history: History,
     /// Where the search began in `history`.
     root: usize,
-    /// The network's first layer for each position of the line being searched.
-    accumulators: Vec<Accumulator>,
+    evaluator: Evaluator,
     butterfly: Butterfly,
     nodes: u64,
     selective_depth: usize,
@@ -42,7 +41,7 @@ impl<'a> Worker<'a> {
             timer: Timer::new(search.limits),
             root: history.len(),
             history,
-            accumulators: vec![Accumulator::new(search.position)],
+            evaluator: Evaluator::new(Network::embedded(), search.position),
             butterfly: Butterfly::new(),
             nodes: 0,
             selective_depth: 0,
@@ -116,7 +115,7 @@ impl<'a> Worker<'a> {
             return Ok(if position.in_check() { Score::mated_in(ply) } else { Score::DRAW });
         }
         if ply >= MAX_PLY - 1 {
-            return Ok(evaluate(&self.accumulators[ply], position.side_to_move()));
+            return Ok(self.evaluator.evaluate(position));
         }
 
         // 5. The transposition table.
@@ -144,8 +143,7 @@ impl<'a> Worker<'a> {
         self.history.push(position);
         for (number, mv) in picker.by_ref().enumerate() {
             let mut next = position.clone();
-            let sums = self.accumulators[ply].play(&mut next, mv);
-            self.set_accumulator(ply + 1, sums);
+            self.evaluator.play(&mut next, mv);
             // 7. All moves but the first are expected to fail low, which a window of no width proves faster.
             let mut score = alpha;
             if !PV || number > 0 {
@@ -155,6 +153,7 @@ impl<'a> Worker<'a> {
             if PV && (number == 0 || score > alpha) {
                 score = -self.node::<true>(&next, (-beta, -alpha), depth - 1, ply + 1, &mut child_line)?;
             }
+            self.evaluator.take_back();
 
             if score > best {
                 best = score;
@@ -203,11 +202,10 @@ impl<'a> Worker<'a> {
         if self.is_draw(position) {
             return Ok(Score::DRAW);
         }
-        let side = position.side_to_move();
         let in_check = position.in_check();
         let mut best = -Score::INFINITE;
         if !in_check || ply >= MAX_PLY - 1 {
-            best = evaluate(&self.accumulators[ply], side);
+            best = self.evaluator.evaluate(position);
             if best >= beta || ply >= MAX_PLY - 1 {
                 return Ok(best);
             }
@@ -227,9 +225,9 @@ impl<'a> Worker<'a> {
         picker.fill(position, &moves, None, &self.butterfly);
         for mv in picker.by_ref() {
             let mut next = position.clone();
-            let sums = self.accumulators[ply].play(&mut next, mv);
-            self.set_accumulator(ply + 1, sums);
+            self.evaluator.play(&mut next, mv);
             let score = -self.quiescence(&next, (-beta, -alpha), ply + 1)?;
+            self.evaluator.take_back();
             best = best.max(score);
             if score >= beta {
                 break;
@@ -238,13 +236,6 @@ impl<'a> Worker<'a> {
         }
         self.history.pop();
         Ok(best)
-    }
-
-    fn set_accumulator(&mut self, ply: usize, sums: Accumulator) {
-        match self.accumulators.get_mut(ply) {
-            Some(place) => *place = sums,
-            None => self.accumulators.push(sums),
-        }
     }
 
     fn is_draw(&self, position: &Position) -> bool {

@@ -1,13 +1,13 @@
 //! 256-bit vectors.
 
-use super::{Row, Wordboard, portable};
+use super::{Aligned, Row, Wordboard, portable};
 use std::arch::x86_64::*;
 
 /// Numbers of 16 bits in a vector.
 const LANES: usize = 16;
 
 // The compiler turns these into vector instructions by itself.
-pub use portable::{add, clear, spread, subtract};
+pub use portable::{add_subtract, add_subtract_here, clear, spread};
 
 /// As [`portable::screlu_dot`].
 #[inline]
@@ -27,6 +27,69 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
         let quarter = _mm_add_epi32(half, _mm_unpackhi_epi64(half, half));
         _mm_cvtsi128_si32(_mm_add_epi32(quarter, _mm_shuffle_epi32::<1>(quarter)))
     }
+}
+
+/// As [`portable::pairwise`].
+#[inline]
+pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
+    // Half a row is a number of whole vectors, or one that the compiler must see to.
+    if !N.is_multiple_of(4 * LANES) {
+        return portable::pairwise(row, out);
+    }
+    assert_eq!(out.len(), N / 2);
+    // SAFETY: this module is compiled only if the target has AVX2; loads of LANES numbers end before N, stores of 2 * LANES bytes before N / 2.
+    unsafe {
+        let (zero, most) = (_mm256_setzero_si256(), _mm256_set1_epi16(255));
+        let product = |i: usize| {
+            let a = _mm256_load_si256(row.0.as_ptr().add(i).cast());
+            let b = _mm256_load_si256(row.0.as_ptr().add(N / 2 + i).cast());
+            let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), most);
+            let b = _mm256_min_epi16(_mm256_max_epi16(b, zero), most);
+            // (a << 7) * b >> 16
+            _mm256_mulhi_epu16(_mm256_slli_epi16::<7>(a), b)
+        };
+        for i in (0..N / 2).step_by(2 * LANES) {
+            let packed = _mm256_packus_epi16(product(i), product(i + LANES));
+            // Packing works on halves of 16 bytes.
+            let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+            _mm256_storeu_si256(out.as_mut_ptr().add(i).cast(), packed);
+        }
+    }
+}
+
+/// As [`portable::sparse_dot`].
+#[inline]
+pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
+    inputs: &Aligned<[[u8; 4]; QUADS]>,
+    weights: &[[[i8; 4]; NEURONS]; QUADS],
+) -> Aligned<[i32; NEURONS]> {
+    const { assert!(NEURONS.is_multiple_of(8) && NEURONS <= 32 && QUADS.is_multiple_of(8)) }
+    let mut sums = Aligned([0; NEURONS]);
+    // SAFETY: this module is compiled only if the target has AVX2; inputs are read in vectors of 8 groups, weights in vectors of 8 neurons.
+    unsafe {
+        let ones = _mm256_set1_epi16(1);
+        let mut vectors = [_mm256_setzero_si256(); 4];
+        for start in (0..QUADS).step_by(8) {
+            let groups = _mm256_load_si256(inputs.0.as_ptr().add(start).cast());
+            let is_zero = _mm256_cmpeq_epi32(groups, _mm256_setzero_si256());
+            let mut left = !_mm256_movemask_ps(_mm256_castsi256_ps(is_zero)) & 0xff;
+            while left != 0 {
+                let quad = start + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let input = _mm256_set1_epi32(i32::from_le_bytes(inputs.0[quad]));
+                for (i, sum) in vectors.iter_mut().enumerate().take(NEURONS / 8) {
+                    let weights = _mm256_loadu_si256(weights[quad].as_ptr().add(8 * i).cast());
+                    // Two products of at most 127 * 128 fit 16 bits.
+                    let pairs = _mm256_maddubs_epi16(input, weights);
+                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+                }
+            }
+        }
+        for (i, sum) in vectors.into_iter().enumerate().take(NEURONS / 8) {
+            _mm256_storeu_si256(sums.0.as_mut_ptr().add(8 * i).cast(), sum);
+        }
+    }
+    sums
 }
 
 /// The words of a quarter of the board, two ranks.

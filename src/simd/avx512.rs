@@ -2,14 +2,14 @@
 
 #[cfg(target_feature = "avx512vbmi2")]
 use super::Spread;
-use super::{Row, Wordboard, portable};
+use super::{Aligned, Row, Wordboard, portable};
 use std::arch::x86_64::*;
 
 /// Numbers of 16 bits in a vector.
 const LANES: usize = 32;
 
 // The compiler turns these into vector instructions by itself.
-pub use portable::{add, subtract};
+pub use portable::{add_subtract, add_subtract_here};
 
 /// As [`portable::screlu_dot`].
 #[inline]
@@ -27,6 +27,116 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
             sum = _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_mullo_epi16(clipped, weight), clipped));
         }
         _mm512_reduce_add_epi32(sum)
+    }
+}
+
+/// As [`portable::pairwise`].
+#[inline]
+pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
+    // Half a row is a number of whole vectors, or one that the compiler must see to.
+    if !N.is_multiple_of(4 * LANES) {
+        return portable::pairwise(row, out);
+    }
+    assert_eq!(out.len(), N / 2);
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; loads of LANES numbers end before N, stores of 2 * LANES bytes
+    // before N / 2.
+    unsafe {
+        let (zero, most) = (_mm512_setzero_si512(), _mm512_set1_epi16(255));
+        let product = |i: usize| {
+            let a = _mm512_load_si512(row.0.as_ptr().add(i).cast());
+            let b = _mm512_load_si512(row.0.as_ptr().add(N / 2 + i).cast());
+            let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), most);
+            let b = _mm512_min_epi16(_mm512_max_epi16(b, zero), most);
+            // (a << 7) * b >> 16
+            _mm512_mulhi_epu16(_mm512_slli_epi16::<7>(a), b)
+        };
+        let order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+        for i in (0..N / 2).step_by(2 * LANES) {
+            // Packing works on parts of 16 bytes.
+            let packed = _mm512_packus_epi16(product(i), product(i + LANES));
+            _mm512_storeu_si512(out.as_mut_ptr().add(i).cast(), _mm512_permutexvar_epi64(order, packed));
+        }
+    }
+}
+
+/// The sums of four products of bytes, added to those so far. The first factors are at most 127.
+#[inline]
+fn dot(sums: __m512i, inputs: __m512i, weights: __m512i) -> __m512i {
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW, the first branch only if it has VNNI.
+    unsafe {
+        #[cfg(target_feature = "avx512vnni")]
+        return _mm512_dpbusd_epi32(sums, inputs, weights);
+        #[cfg(not(target_feature = "avx512vnni"))]
+        {
+            // Two products of at most 127 * 128 fit 16 bits.
+            let pairs = _mm512_maddubs_epi16(inputs, weights);
+            _mm512_add_epi32(sums, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
+        }
+    }
+}
+
+/// As [`portable::sparse_dot`].
+#[inline]
+pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
+    inputs: &Aligned<[[u8; 4]; QUADS]>,
+    weights: &[[[i8; 4]; NEURONS]; QUADS],
+) -> Aligned<[i32; NEURONS]> {
+    const { assert!(NEURONS.is_multiple_of(16) && NEURONS <= 32 && QUADS.is_multiple_of(8)) }
+    let mut sums = Aligned([0; NEURONS]);
+    // Which groups are not zero, so that what follows needs no branch.
+    let mut busy = [0u16; QUADS];
+    let mut count = 0;
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW. Inputs are read in vectors of 16 groups, of which those beyond the last are masked
+    // out; 16 indices are stored where at least as many places remain, since no more were found than looked at.
+    unsafe {
+        let mut indices = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        for start in (0..QUADS).step_by(16) {
+            let inside = if QUADS - start < 16 { 0xff } else { 0xffff };
+            let groups = _mm512_maskz_loadu_epi32(inside, inputs.0.as_ptr().add(start).cast());
+            let found = _mm512_test_epi32_mask(groups, groups);
+            let packed = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(found, indices));
+            let target = busy.as_mut_ptr().add(count);
+            if QUADS - start < 16 {
+                _mm_storeu_si128(target.cast(), _mm256_castsi256_si128(packed));
+            } else {
+                _mm256_storeu_si256(target.cast(), packed);
+            }
+            count += found.count_ones() as usize;
+            indices = _mm512_add_epi32(indices, _mm512_set1_epi32(16));
+        }
+        // Two chains, since a sum waits for the one before.
+        let mut chains = [[_mm512_setzero_si512(); 2]; 2];
+        let (pairs, rest) = busy[..count].as_chunks::<2>();
+        for pair in pairs {
+            for (chain, &quad) in chains.iter_mut().zip(pair) {
+                add_group(chain, inputs, weights, usize::from(quad));
+            }
+        }
+        for &quad in rest {
+            add_group(&mut chains[0], inputs, weights, usize::from(quad));
+        }
+        for i in 0..NEURONS / 16 {
+            let sum = _mm512_add_epi32(chains[0][i], chains[1][i]);
+            _mm512_storeu_si512(sums.0.as_mut_ptr().add(16 * i).cast(), sum);
+        }
+    }
+    sums
+}
+
+/// Adds what one group of inputs contributes to all neurons.
+#[inline]
+fn add_group<const QUADS: usize, const NEURONS: usize>(
+    sums: &mut [__m512i; 2],
+    inputs: &Aligned<[[u8; 4]; QUADS]>,
+    weights: &[[[i8; 4]; NEURONS]; QUADS],
+    quad: usize,
+) {
+    for (i, sum) in sums.iter_mut().enumerate().take(NEURONS / 16) {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the weights of 16 neurons are 64 bytes.
+        unsafe {
+            let input = _mm512_set1_epi32(i32::from_le_bytes(inputs.0[quad]));
+            *sum = dot(*sum, input, _mm512_loadu_si512(weights[quad].as_ptr().add(16 * i).cast()));
+        }
     }
 }
 

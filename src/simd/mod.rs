@@ -31,6 +31,11 @@ use std::mem::MaybeUninit;
 #[repr(C, align(64))]
 pub struct Row<const N: usize>(pub [i16; N]);
 
+/// Anything at the alignment of a cache line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Aligned<T>(pub T);
+
 /// A word of 16 bits for each square: bit *i* tells something of piece number *i* and the square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
@@ -65,11 +70,11 @@ mod tests {
                 let weights = rows(&mut rng, 32_767 / qa);
                 assert_eq!(native::screlu_dot(&values, &weights.0, qa), portable::screlu_dot(&values, &weights.0, qa));
                 let (mut native_row, mut portable_row) = (values, values);
-                native::add(&mut native_row, &a.0);
-                native::subtract(&mut native_row, &b.0);
-                portable::add(&mut portable_row, &a.0);
-                portable::subtract(&mut portable_row, &b.0);
+                native::add_subtract(&mut native_row, &values, [&a.0], [&b.0]);
+                portable::add_subtract(&mut portable_row, &values, [&a.0], [&b.0]);
                 assert_eq!(native_row, portable_row);
+                native::add_subtract_here(&mut native_row, [&b.0], []);
+                assert_eq!(native_row.0, std::array::from_fn(|i| values.0[i] + a.0[i]));
             }
         }
     }
@@ -104,6 +109,34 @@ mod tests {
             portable::set(&mut same, squares, other);
             assert_eq!(words, same);
         }
+    }
+
+    fn layers<const WIDTH: usize, const QUADS: usize, const NEURONS: usize>(rng: &mut Xoshiro256PlusPlus) {
+        for sparsity in 0..8 {
+            let mut row = Row([0; WIDTH]);
+            row.0.fill_with(|| (rng.next_u32() % 600) as i16 - 100 - 70 * sparsity);
+            let mut products = [Aligned([[0; 4]; QUADS]); 2];
+            native::pairwise(&row, products[0].0[..QUADS / 2].as_flattened_mut());
+            portable::pairwise(&row, products[1].0[..QUADS / 2].as_flattened_mut());
+            assert_eq!(products[0], products[1]);
+            let exact = |i: usize| i32::from(row.0[i].clamp(0, 255)) * i32::from(row.0[WIDTH / 2 + i].clamp(0, 255)) / 512;
+            assert!((0..WIDTH / 2).all(|i| i32::from(products[0].0.as_flattened()[i]) == exact(i)));
+
+            let mut weights = Box::new([[[0i8; 4]; NEURONS]; QUADS]);
+            weights.as_flattened_mut().as_flattened_mut().fill_with(|| rng.next_u32() as i8);
+            let sums = native::sparse_dot(&products[0], &weights);
+            assert_eq!(sums, portable::sparse_dot(&products[0], &weights));
+        }
+    }
+
+    #[test]
+    fn layers_native_equals_portable() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+        layers::<32, 8, 16>(&mut rng);
+        layers::<64, 16, 16>(&mut rng);
+        layers::<96, 24, 32>(&mut rng);
+        layers::<512, 128, 16>(&mut rng);
+        layers::<1024, 256, 32>(&mut rng);
     }
 
     #[test]

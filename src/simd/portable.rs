@@ -1,21 +1,60 @@
 //! Plain Rust: any target, and the reference of the other backends.
 
-use super::{Row, Spread, Wordboard};
+use super::{Aligned, Row, Spread, Wordboard};
 
-/// Adds `weights` to `row`.
+/// Writes `base` plus some rows minus others to `out`.
 #[inline]
-pub fn add<const N: usize>(row: &mut Row<N>, weights: &[i16; N]) {
-    for (value, weight) in row.0.iter_mut().zip(weights) {
-        *value = value.wrapping_add(*weight);
+pub fn add_subtract<const N: usize, const A: usize, const S: usize>(
+    out: &mut Row<N>,
+    base: &Row<N>,
+    added: [&[i16; N]; A],
+    subtracted: [&[i16; N]; S],
+) {
+    for i in 0..N {
+        let sum = added.iter().fold(base.0[i], |sum, row| sum.wrapping_add(row[i]));
+        out.0[i] = subtracted.iter().fold(sum, |sum, row| sum.wrapping_sub(row[i]));
     }
 }
 
-/// Subtracts `weights` from `row`.
+/// Adds some rows to `row` and subtracts others.
 #[inline]
-pub fn subtract<const N: usize>(row: &mut Row<N>, weights: &[i16; N]) {
-    for (value, weight) in row.0.iter_mut().zip(weights) {
-        *value = value.wrapping_sub(*weight);
+pub fn add_subtract_here<const N: usize, const A: usize, const S: usize>(
+    row: &mut Row<N>,
+    added: [&[i16; N]; A],
+    subtracted: [&[i16; N]; S],
+) {
+    for i in 0..N {
+        let sum = added.iter().fold(row.0[i], |sum, row| sum.wrapping_add(row[i]));
+        row.0[i] = subtracted.iter().fold(sum, |sum, row| sum.wrapping_sub(row[i]));
     }
+}
+
+/// Products of both halves of a row, clipped to 0…255 each, in units of 512: 0 to 127.
+///
+/// # Panics
+/// If `out` is not half as long as the row.
+#[inline]
+pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
+    let (first, second) = row.0.split_at(N / 2);
+    assert_eq!(out.len(), N / 2);
+    for ((out, &a), &b) in out.iter_mut().zip(first).zip(second) {
+        *out = (u32::from(a.clamp(0, 255) as u16) * u32::from(b.clamp(0, 255) as u16) >> 9) as u8;
+    }
+}
+
+/// The sums of `inputs` (0 to 127 each) times the weights of each neuron. Groups of four inputs that are all zero, which most are, are left out.
+#[inline]
+pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
+    inputs: &Aligned<[[u8; 4]; QUADS]>,
+    weights: &[[[i8; 4]; NEURONS]; QUADS],
+) -> Aligned<[i32; NEURONS]> {
+    let mut sums = [0i32; NEURONS];
+    for (inputs, weights) in inputs.0.iter().zip(weights).filter(|(inputs, _)| **inputs != [0; 4]) {
+        for (sum, weights) in sums.iter_mut().zip(weights) {
+            *sum += inputs.iter().zip(weights).map(|(&input, &weight)| i32::from(input) * i32::from(weight)).sum::<i32>();
+        }
+    }
+    Aligned(sums)
 }
 
 /// The sum of `clamp(row, 0, qa)² * weights` (squared clipped rectifier).

@@ -113,8 +113,7 @@ impl Engine {
             Command::Help => say!("{HELP}"),
             Command::Display => say!("{}", self.position),
             Command::Eval => {
-                let sums = nnue::Accumulator::new(&self.position);
-                let score = nnue::evaluate(&sums, self.position.side_to_move());
+                let score = nnue::Evaluator::new(nnue::Network::embedded(), &self.position).evaluate(&self.position);
                 say!("info string network {} says {score} for the side to move", nnue::NAME);
             }
             // What follows is refused while a search runs.
