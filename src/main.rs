@@ -4,6 +4,7 @@
 mod cpu;
 
 use kiln::board::Position;
+use kiln::nnue::Network;
 use kiln::tools::{bench, perft, tables};
 use kiln::uci::Engine;
 use lexopt::prelude::*;
@@ -141,7 +142,7 @@ fn run(task: Task) -> io::Result<()> {
         }
         Task::Bench(depth) => {
             let mut result = Ok(());
-            bench::bench(depth, |line| result = writeln!(out, "{line}"));
+            bench::bench(depth, &Network::embedded(), |line| result = writeln!(out, "{line}"));
             result?;
         }
         Task::Perft(perft) => {

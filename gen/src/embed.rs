@@ -42,7 +42,7 @@ macro_rules! embed {
                 );
             }
             // SAFETY: the bytes live as long as the program, are as many as T has, and are aligned to ALIGN. `Plain` is
-            // sealed: its types hold only integers without padding, so any bytes are valid.
+            // sealed: its types hold only numbers without padding, so any bytes are valid.
             unsafe { &*BYTES.as_ptr().cast::<T>() }
         }
         view()

@@ -32,7 +32,7 @@ impl View {
 impl Network {
     /// The weights that a piece contributes.
     #[inline]
-    fn row(self, view: View, (piece, square): (Piece, Square)) -> &'static [i16; HIDDEN] {
+    fn row(&self, view: View, (piece, square): (Piece, Square)) -> &[i16; HIDDEN] {
         let other = usize::from(piece.color() != view.side);
         &self.features.weights[view.bucket][other][piece.kind()][view.square(square)]
     }

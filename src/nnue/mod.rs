@@ -5,23 +5,31 @@
 //! makes a score of the two, that of the side to move first. All dimensions come from the asset.
 
 mod accumulator;
+mod file;
 mod head;
 mod dimensions {
     include!(concat!(env!("OUT_DIR"), "/network_dimensions.rs"));
 }
 
 pub use accumulator::Evaluator;
+pub use file::LoadError;
 pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE};
 
 use dimensions::{Head, OUTPUT_BUCKET};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
+use memmap2::Mmap;
+use std::fmt;
+use std::sync::Arc;
 
-/// Weights of the shape that the engine is built for.
-#[derive(Clone, Copy)]
+/// Weights of the shape that the engine is built for. Clones share them.
+#[derive(Clone)]
 pub struct Network {
     features: &'static Features<HIDDEN, KING_BUCKETS>,
     head: &'static Head,
+    name: Arc<str>,
+    /// What the references point into, if not into the program itself.
+    map: Option<Arc<Mmap>>,
 }
 
 impl Network {
@@ -29,6 +37,22 @@ impl Network {
     pub fn embedded() -> Self {
         static FEATURES: &Features<HIDDEN, KING_BUCKETS> = embed!("network_features");
         static HEAD: &Head = embed!("network_head");
-        Self { features: FEATURES, head: HEAD }
+        Self { features: FEATURES, head: HEAD, name: NAME.into(), map: None }
+    }
+
+    /// Its name, as the asset says.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is the one that is part of the program.
+    pub fn is_embedded(&self) -> bool {
+        self.map.is_none()
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Network").field("name", &self.name).finish_non_exhaustive()
     }
 }

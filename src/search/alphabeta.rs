@@ -5,7 +5,7 @@ use super::table::{Bound, Entry};
 use super::time::Timer;
 use super::{Line, MAX_PLY};
 use crate::board::{History, MoveList, Position};
-use crate::nnue::{Evaluator, Network};
+use crate::nnue::Evaluator;
 use crate::types::{Move, Score};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -41,7 +41,7 @@ impl<'a> Worker<'a> {
             timer: Timer::new(search.limits),
             root: history.len(),
             history,
-            evaluator: Evaluator::new(Network::embedded(), search.position),
+            evaluator: Evaluator::new(search.network.clone(), search.position),
             butterfly: Butterfly::new(),
             nodes: 0,
             selective_depth: 0,

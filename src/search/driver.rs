@@ -1,6 +1,7 @@
 use super::alphabeta::Worker;
 use super::{Limits, Line, Report, Sink, TranspositionTable};
 use crate::board::{History, Position};
+use crate::nnue::Network;
 use crate::types::{Move, Score};
 use std::sync::atomic::AtomicBool;
 
@@ -13,6 +14,8 @@ pub struct Search<'a> {
     pub history: &'a History,
     /// When to stop.
     pub limits: &'a Limits,
+    /// What scores positions.
+    pub network: &'a Network,
     /// Results to reuse and add to.
     pub table: &'a TranspositionTable,
     /// Set from outside to stop the search.

@@ -1,6 +1,7 @@
 //! A fixed amount of search whose node count is the engine's signature: equal on every run, machine and backend.
 
 use crate::board::{History, Position};
+use crate::nnue::Network;
 use crate::search::{Limits, Search, TranspositionTable};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -30,7 +31,7 @@ const POSITIONS: [&str; 16] = [
 
 /// Searches all positions to the same depth, each with an empty table, and hands lines of text to `print`; the last is
 /// `N nodes N nps`.
-pub fn bench(depth: Option<u32>, mut print: impl FnMut(&str)) {
+pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str)) {
     let limits = Limits { depth: Some(depth.unwrap_or(DEFAULT_DEPTH)), ..Limits::default() };
     let start = Instant::now();
     let mut nodes = 0;
@@ -42,7 +43,8 @@ pub fn bench(depth: Option<u32>, mut print: impl FnMut(&str)) {
         };
         let stop = AtomicBool::new(false);
         let history = History::new();
-        let search = Search { position: &position, history: &history, limits: &limits, table: &table, stop: &stop };
+        let search =
+            Search { position: &position, history: &history, limits: &limits, network, table: &table, stop: &stop };
         let outcome = search.run(&mut ());
         nodes += outcome.nodes;
         print(&format!("{:>10} nodes  {fen}", outcome.nodes));

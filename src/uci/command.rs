@@ -117,7 +117,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
             "position" => Command::Position(Box::new(parse_position(words)?)),
             "go" => Command::Go(parse_go(words)?),
             "stop" => Command::Stop,
-            "setoption" => parse_option(words)?,
+            "setoption" => parse_option(line, words)?,
             "d" => Command::Display,
             "eval" => Command::Eval,
             "bench" => Command::Bench(words.next().map(|text| number("bench", Some(text))).transpose()?),
@@ -166,14 +166,15 @@ fn parse_go(mut words: SplitAsciiWhitespace) -> Result<Go, ParseError> {
     Ok(go)
 }
 
-/// `name` and `value` may both hold spaces.
-fn parse_option(mut words: SplitAsciiWhitespace) -> Result<Command, ParseError> {
+/// `name` and `value` may both hold spaces, and the value, which may be a path, several in a row.
+fn parse_option(line: &str, mut words: SplitAsciiWhitespace) -> Result<Command, ParseError> {
     if words.next() != Some("name") {
         return Err(ParseError::SetOption);
     }
     let name = words.by_ref().take_while(|&word| word != "value").collect::<Vec<_>>().join(" ");
-    let value = words.collect::<Vec<_>>().join(" ");
-    Ok(Command::SetOption { name, value })
+    // What is left of the line begins with the first word of the value.
+    let value = words.next().map_or("", |first| &line[first.as_ptr().addr() - line.as_ptr().addr()..]);
+    Ok(Command::SetOption { name, value: value.trim_ascii_end().into() })
 }
 
 /// Numbers beyond the range of the type count as its largest.
@@ -253,6 +254,7 @@ mod tests {
         let option = |name: &str, value: &str| Ok(Some(Command::SetOption { name: name.into(), value: value.into() }));
         assert_eq!(parse("setoption name Move Overhead value 10"), option("Move Overhead", "10"));
         assert_eq!(parse("setoption name EvalFile value a b/c d"), option("EvalFile", "a b/c d"));
+        assert_eq!(parse(" setoption  name  EvalFile  value  a  b/value  c \t"), option("EvalFile", "a  b/value  c"));
         assert_eq!(parse("setoption name Clear Hash"), option("Clear Hash", ""));
         assert_eq!(parse("setoption Hash 3"), Err(ParseError::SetOption));
     }

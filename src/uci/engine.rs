@@ -1,10 +1,11 @@
 use super::command::{Command, Go, SetPosition, parse};
 use super::output::{Reporter, say};
 use crate::board::{History, Position};
-use crate::nnue;
+use crate::nnue::{Evaluator, Network};
 use crate::search::{Clock, Limits, MAX_MEGABYTES, Search, TranspositionTable};
 use crate::tools::{bench, perft};
 use std::io::BufRead;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, RwLock};
@@ -35,6 +36,7 @@ quit";
 pub struct Engine {
     position: Position,
     history: History,
+    network: Network,
     table: Arc<RwLock<TranspositionTable>>,
     overhead: Duration,
     chess960: bool,
@@ -74,6 +76,7 @@ impl Engine {
         Self {
             position: Position::startpos(),
             history: History::new(),
+            network: Network::embedded(),
             table: Arc::new(RwLock::new(table)),
             overhead: Duration::from_millis(DEFAULT_OVERHEAD),
             chess960: false,
@@ -113,8 +116,8 @@ impl Engine {
             Command::Help => say!("{HELP}"),
             Command::Display => say!("{}", self.position),
             Command::Eval => {
-                let score = nnue::Evaluator::new(nnue::Network::embedded(), &self.position).evaluate(&self.position);
-                say!("info string network {} says {score} for the side to move", nnue::NAME);
+                let score = Evaluator::new(self.network.clone(), &self.position).evaluate(&self.position);
+                say!("info string network {} says {score} for the side to move", self.network.name());
             }
             // What follows is refused while a search runs.
             command => {
@@ -139,7 +142,7 @@ impl Engine {
                     say!("info string {reason}");
                 }
             }
-            Command::Bench(depth) => bench::bench(depth, |line| say!("{line}")),
+            Command::Bench(depth) => bench::bench(depth, &self.network, |line| say!("{line}")),
             _ => unreachable!("answered by execute"),
         }
     }
@@ -151,6 +154,7 @@ impl Engine {
         say!("option name Clear Hash type button");
         say!("option name Threads type spin default 1 min 1 max 1");
         say!("option name Move Overhead type spin default {DEFAULT_OVERHEAD} min 0 max {MAX_OVERHEAD}");
+        say!("option name EvalFile type string default <empty>");
         say!("option name UCI_Chess960 type check default false");
         say!("uciok");
     }
@@ -169,6 +173,7 @@ impl Engine {
             }
             "clear hash" => self.clear_table(),
             "threads" => drop(number(1, 1)?),
+            "evalfile" => self.set_network(value)?,
             "move overhead" => self.overhead = Duration::from_millis(number(0, MAX_OVERHEAD)?),
             "uci_chess960" => {
                 self.chess960 = match value {
@@ -179,6 +184,19 @@ impl Engine {
             }
             _ => return Err(format!("there is no option {name:?}; \"uci\" lists them")),
         }
+        Ok(())
+    }
+
+    /// Takes the network of an asset, or the embedded one; if the asset cannot be used, the network stays as it was.
+    fn set_network(&mut self, path: &str) -> Result<(), String> {
+        self.network = match path {
+            "" | "<empty>" | "none" => Network::embedded(),
+            path => Network::load(Path::new(path))
+                .map_err(|error| format!("network {path:?} is not used: {error}; network {} stays", self.network.name()))?,
+        };
+        say!("info string network {} scores positions from now on", self.network.name());
+        // Scores of another network are of no use.
+        self.clear_table();
         Ok(())
     }
 
@@ -215,6 +233,7 @@ impl Engine {
         let limits = self.limits(go);
         let reporter = Reporter { chess960: self.chess960 };
         let (position, history) = (self.position.clone(), self.history.clone());
+        let network = self.network.clone();
         let (table, stop) = (Arc::clone(&self.table), Arc::clone(&self.stop));
         stop.store(false, Relaxed);
         let bounded = limits.is_bounded();
@@ -223,7 +242,14 @@ impl Engine {
         let thread = thread::spawn(move || {
             let mut reporter = reporter;
             let table = table.read().expect("nobody panics with the table in hand");
-            let search = Search { position: &position, history: &history, limits: &limits, table: &table, stop: &stop };
+            let search = Search {
+                position: &position,
+                history: &history,
+                limits: &limits,
+                network: &network,
+                table: &table,
+                stop: &stop,
+            };
             let outcome = search.run(&mut reporter);
             // With no end of its own, a search that has nothing left to look at still waits for `stop`.
             while !bounded && !stop.load(Relaxed) {

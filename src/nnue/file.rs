@@ -1,0 +1,157 @@
+//! Networks that are read while the program runs.
+//!
+//! An asset is decoded and arranged once, into a file in the user's cache folder, which is then mapped: all processes that use a network share
+//! one copy of it in memory.
+
+use super::dimensions::{DIMENSIONS, Head, SHAPE};
+use super::{HIDDEN, KING_BUCKETS, Network};
+use kiln_gen::layout::{ALIGN, Features, Plain};
+use kiln_gen::network::{Asset, Fault};
+use memmap2::{Mmap, MmapMut};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Changes with everything that changes the arrangement of weights, so that files of other versions are not taken.
+const ARRANGEMENT: u32 = 1;
+const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, KING_BUCKETS>>();
+const HEAD_LENGTH: usize = size_of::<Head>();
+/// Both parts of the network, then the hash of both.
+const FILE_LENGTH: usize = FEATURES_LENGTH + HEAD_LENGTH + 32;
+/// No asset that the engine can be built for is longer.
+const LONGEST: u64 = 1 << 28;
+
+const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && HEAD_LENGTH.is_multiple_of(ALIGN));
+
+/// Why a network is not loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// The file cannot be read.
+    Read(io::Error),
+    /// It is no regular file.
+    NoFile,
+    /// It is longer than any network.
+    Length(u64),
+    /// It is not a sound asset.
+    Asset(Fault),
+    /// It is a network of another shape than the engine is built for.
+    Shape(String),
+    /// There is no memory for it.
+    Memory(io::Error),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Read(error) => write!(f, "it cannot be read: {error}"),
+            Self::NoFile => write!(f, "it is not a regular file"),
+            Self::Length(length) => write!(f, "it has {length} bytes, more than any network ({LONGEST})"),
+            Self::Asset(fault) => write!(f, "{fault}"),
+            Self::Shape(shape) => write!(
+                f,
+                "it is a network of shape {shape}, and this engine is built for {SHAPE}; \
+                 EVALFILE=path cargo build --release builds one for it"
+            ),
+            Self::Memory(error) => write!(f, "there is no memory for it: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Where arranged networks are kept: none if the environment names no folder of the user's.
+fn cache_folder() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = if cfg!(windows) {
+        folder("LOCALAPPDATA")
+    } else {
+        folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))
+    };
+    Some(cache?.join("kiln"))
+}
+
+impl Network {
+    /// Loads an asset of the shape that the engine is built for.
+    ///
+    /// The arranged weights come from the cache folder if they are there and undamaged, and are else put there. If that is not possible, this
+    /// process has a copy of its own.
+    pub fn load(path: &Path) -> Result<Self, LoadError> {
+        Self::load_with_cache(path, cache_folder().as_deref())
+    }
+
+    /// [`Network::load`] with the folder in which arranged networks are kept, if any.
+    pub fn load_with_cache(path: &Path, folder: Option<&Path>) -> Result<Self, LoadError> {
+        let asset = read(path).and_then(|bytes| Asset::from_bytes(&bytes).map_err(LoadError::Asset))?;
+        if asset.header.dimensions() != DIMENSIONS {
+            return Err(LoadError::Shape(asset.header.shape()));
+        }
+        let hash: String = asset.header.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
+        if let Some(map) = cached.as_deref().and_then(open) {
+            return Ok(Self::mapped(map, asset.header.name));
+        }
+        let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
+        contents.extend(<[u8; 32]>::from(Sha256::digest(&contents)));
+        // A cache that cannot be written is no reason to play without the network.
+        if let Some(cached) = cached
+            && save(&cached, &contents).is_ok()
+            && let Some(map) = open(&cached)
+        {
+            return Ok(Self::mapped(map, asset.header.name));
+        }
+        let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
+        memory.copy_from_slice(&contents);
+        let map = memory.make_read_only().map_err(LoadError::Memory)?;
+        Ok(Self::mapped(map, asset.header.name))
+    }
+
+    fn mapped(map: Mmap, name: String) -> Self {
+        fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
+            let bytes = &map[offset..offset + size_of::<T>()];
+            assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
+            // SAFETY: the bytes are as many as T has, aligned (asserted above), and valid whatever they are, since T is `Plain`. They live as long as the map,
+            // which is kept beside this reference in a private field, and the reference is only lent out for the life of the network.
+            unsafe { &*bytes.as_ptr().cast::<T>() }
+        }
+        Self { features: view(&map, 0), head: view(&map, FEATURES_LENGTH), name: name.into(), map: Some(Arc::new(map)) }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let file = File::open(path).map_err(LoadError::Read)?;
+    let metadata = file.metadata().map_err(LoadError::Read)?;
+    if !metadata.is_file() {
+        return Err(LoadError::NoFile);
+    }
+    if metadata.len() > LONGEST {
+        return Err(LoadError::Length(metadata.len()));
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes).map_err(LoadError::Read)?;
+    Ok(bytes)
+}
+
+/// Maps a file of arranged weights if it is whole.
+fn open(path: &Path) -> Option<Mmap> {
+    let file = File::open(path).ok()?;
+    // SAFETY: nothing of ours changes such a file once it has its name: it is written aside and renamed. Whoever else cuts it short while it is mapped stops the program.
+    let map = unsafe { Mmap::map(&file) }.ok()?;
+    let (contents, hash) = map.split_last_chunk::<32>()?;
+    (map.len() == FILE_LENGTH && <[u8; 32]>::from(Sha256::digest(contents)) == *hash).then_some(map)
+}
+
+/// Writes aside and renames, so that other processes see a whole file or none.
+fn save(path: &Path, contents: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let aside = path.with_extension(format!("{}.new", std::process::id()));
+    let written = fs::write(&aside, contents).and_then(|()| fs::rename(&aside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&aside);
+    }
+    written
+}
