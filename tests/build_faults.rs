@@ -123,8 +123,11 @@ fn bits_flipped_in_a_network() {
     let folder = scratch("flips");
     let good = default_network();
     succeed(&mut command(&folder));
-    let (weights, dimensions) = (folder.join("network.bin"), folder.join("network_dimensions.rs"));
-    let expected = (fs::read(&weights).unwrap(), fs::read(&dimensions).unwrap());
+    let embedded = || {
+        ["network_features.bin", "network_head.bin", "network_dimensions.rs"]
+            .map(|name| fs::read(folder.join(name)).unwrap())
+    };
+    let expected = embedded();
     let file = folder.join("flipped.zst");
     let mut refused = 0;
     for bit in (0..8 * good.len()).step_by(8 * good.len() / 60) {
@@ -135,8 +138,7 @@ fn bits_flipped_in_a_network() {
         if directives.iter().any(|line| line.starts_with("error=cannot embed the network")) {
             refused += 1;
         } else {
-            let found = (fs::read(&weights).unwrap(), fs::read(&dimensions).unwrap());
-            assert!(found == expected, "bit {bit} changes what is embedded");
+            assert!(embedded() == expected, "bit {bit} changes what is embedded");
         }
     }
     assert!(refused > 50, "only {refused} flips were refused");

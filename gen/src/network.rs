@@ -1,176 +1,83 @@
-//! Network assets: a self-describing file, checked and arranged for the engine at build time.
+//! Network assets: a self-describing file, checked and arranged for the engine.
 //!
 //! An asset is the eight bytes [`MAGIC`], the format version as `u16`, the length of the header as `u32`, the [`Header`] in bincode, and the
-//! payload compressed by zstd. All numbers are little-endian. The payload holds the tensors in their
-//! canonical order, whatever the target: the feature weights by (colour, type, square, neuron), the feature
-//! biases, the output weights of the side to move and of the other side, all `i16`, and the output bias as `i32`.
+//! payload compressed by zstd. All numbers are little-endian. The payload holds the tensors in their canonical order, whatever the target:
+//!
+//! - feature weights, `i16`, by (king bucket, plane, square, neuron), and feature biases, `i16`, by neuron;
+//! - for [`Head::Single`]: output weights, `i16`, by (output bucket, side to move or other side, neuron), and output biases, `i32`, by
+//!   output bucket in units of `qa * qb`;
+//! - for [`Head::Layers`]: weights of the first layer, `i8`, by (output bucket, neuron, input), where the inputs are the products of the
+//!   side to move, then those of the other side; the first biases, `f32`, by (output bucket, neuron); the second weights, `f32`, by (output
+//!   bucket, neuron, input); the second biases; the third weights, `f32`, by (output bucket, input); the third biases, by output bucket.
+//!
+//! What the network makes of them is written out in [`Asset::evaluate`].
 
 mod arrange;
+mod bullet;
+mod fault;
+mod header;
 mod material;
+#[cfg(feature = "generate")]
+mod random;
+mod reference;
 
 pub use arrange::Arranged;
+pub use fault::Fault;
+pub use header::{
+    Expected, HIDDEN_RANGE, Head, Header, Inputs, MAX_EXPECTED, MAX_KING_BUCKETS, MAX_OUTPUT_BUCKETS, Provenance,
+    equal_output_buckets,
+};
 pub use material::material;
 
-use alloc::{string::String, vec::Vec};
-use bincode::{Decode, Encode};
-use core::fmt;
-use sha2::{Digest, Sha256};
+use alloc::vec::Vec;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format that is written and read. In version 1 the hash left out the header.
-pub const VERSION: u16 = 2;
-/// Accumulator widths that the engine can be built for, in steps of 32.
-pub const HIDDEN_RANGE: core::ops::RangeInclusive<u32> = 32..=2048;
-/// Inputs: two colours, six types, 64 squares.
-const INPUTS: usize = 768;
+/// The version of the format that is written and read. In version 1 the hash left out the header; version 2 knew one shape.
+pub const VERSION: u16 = 3;
 /// Longest header that is read.
 const HEADER_LIMIT: usize = 1 << 16;
+/// Largest magnitude of a weight in floating point: sums of any number of them stay finite, and exact enough.
+const FLOAT_LIMIT: f32 = 65536.0;
 
-/// What an asset says of itself.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Header {
-    /// Name of the network.
-    pub name: String,
-    /// How it came about.
-    pub provenance: String,
-    /// Whether the board is mirrored left to right when the king stands on files e to h.
-    pub mirrored: bool,
-    /// Width of an accumulator.
-    pub hidden: u32,
-    /// Quantisation of feature weights and activations: 1.0 is stored as this number.
-    pub qa: u16,
-    /// Quantisation of output weights.
-    pub qb: u16,
-    /// Centipawns per unit of output.
-    pub scale: u16,
-    /// SHA-256 of this header with zeros in this place, followed by the uncompressed payload.
-    pub sha256: [u8; 32],
-}
-
-impl Header {
-    /// Length of the payload in bytes.
-    pub fn payload_length(&self) -> usize {
-        let hidden = self.hidden as usize;
-        2 * (INPUTS * hidden + hidden + 2 * hidden) + 4
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        bincode::encode_to_vec(self, bincode::config::standard()).expect("a header always encodes")
-    }
-
-    /// What [`Self::sha256`] should be.
-    fn hash(&self, payload: &[u8]) -> [u8; 32] {
-        let header = Self { sha256: [0; 32], ..self.clone() };
-        Sha256::new_with_prefix(header.to_bytes()).chain_update(payload).finalize().into()
-    }
-
-    fn check(&self) -> Result<(), Fault> {
-        let wrong = |field, value: u32, allowed| Err(Fault::Dimension { field, value, allowed });
-        if !HIDDEN_RANGE.contains(&self.hidden) || !self.hidden.is_multiple_of(32) {
-            return wrong("hidden", self.hidden, "32 to 2048 in steps of 32");
-        }
-        if !self.mirrored {
-            return wrong("mirrored", 0, "1");
-        }
-        if !(1..=255).contains(&self.qa) {
-            return wrong("qa", self.qa.into(), "1 to 255");
-        }
-        if !(1..=1024).contains(&self.qb) {
-            return wrong("qb", self.qb.into(), "1 to 1024");
-        }
-        if !(1..=4096).contains(&self.scale) {
-            return wrong("scale", self.scale.into(), "1 to 4096");
-        }
-        Ok(())
-    }
-}
-
-/// Why an asset is refused.
-#[derive(Debug)]
-pub enum Fault {
-    /// The file does not begin with [`MAGIC`].
-    NotAnAsset,
-    /// Written by another version of the format.
-    Version(u16),
-    /// The file ends within the header.
-    Truncated,
-    /// The header is not what it should be.
-    Header(bincode::error::DecodeError),
-    /// The header has another length than the file states.
-    HeaderLength {
-        /// What the file states.
-        stated: usize,
-        /// What the header has.
-        read: usize,
-    },
-    /// A dimension that the engine cannot be built for.
-    Dimension {
-        /// Name of the header's field.
-        field: &'static str,
-        /// Its value.
-        value: u32,
-        /// What it may be.
-        allowed: &'static str,
-    },
-    /// The payload cannot be decompressed to the length that the header implies.
-    Payload(std::io::Error),
-    /// The payload has another length.
-    Length {
-        /// Bytes found.
-        found: usize,
-        /// Bytes that the dimensions in the header ask for.
-        expected: usize,
-    },
-    /// The hash of header and payload differs from the one in the header.
-    Hash,
-    /// A weight so large that sums could overflow.
-    Weight {
-        /// Which tensor.
-        tensor: &'static str,
-        /// The largest sum of magnitudes or magnitude found.
-        found: i64,
-        /// The limit.
-        limit: i64,
-    },
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::NotAnAsset => write!(f, "not a network asset: it does not begin with KILNNNUE"),
-            Self::Version(found) => write!(f, "format version {found}, only version {VERSION} is known"),
-            Self::Truncated => write!(f, "the file ends within its header"),
-            Self::Header(error) => write!(f, "unreadable header: {error}"),
-            Self::HeaderLength { stated, read } => write!(f, "the header has {read} bytes, the file states {stated}"),
-            Self::Dimension { field, value, allowed } => write!(f, "{field} is {value}, allowed is {allowed}"),
-            Self::Payload(error) => write!(f, "the payload cannot be decompressed: {error}"),
-            Self::Length { found, expected } => {
-                write!(f, "the payload has {found} bytes, the dimensions in the header ask for {expected}")
-            }
-            Self::Hash => write!(f, "the contents do not have the SHA-256 that the header states: the file is damaged"),
-            Self::Weight { tensor, found, limit } => {
-                write!(f, "the {tensor} can overflow: {found} was found, the limit is {limit}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for Fault {}
-
-/// A network in canonical form.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A network in canonical form. The order of each tensor is told in the documentation of this module.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Asset {
     /// Its description.
     pub header: Header,
-    /// Weights by (colour, type, square, neuron).
+    /// Weights of the inputs.
     pub features: Vec<i16>,
-    /// Bias by neuron.
+    /// Where each accumulator starts.
     pub feature_bias: Vec<i16>,
-    /// Output weights: the side to move's neurons, then the other side's.
-    pub output: Vec<i16>,
-    /// Output bias, in units of `qa * qb`.
-    pub output_bias: i32,
+    /// What follows the accumulators.
+    pub weights: Weights,
+}
+
+/// The weights of a [`Head`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Weights {
+    /// Those of [`Head::Single`].
+    Single {
+        /// Weights of the activations.
+        output: Vec<i16>,
+        /// Added to the output, in units of `qa * qb`.
+        output_bias: Vec<i32>,
+    },
+    /// Those of [`Head::Layers`].
+    Layers {
+        /// First layer: weights of the products.
+        first: Vec<i8>,
+        /// First layer: biases.
+        first_bias: Vec<f32>,
+        /// Second layer: weights.
+        second: Vec<f32>,
+        /// Second layer: biases.
+        second_bias: Vec<f32>,
+        /// Third layer: weights.
+        third: Vec<f32>,
+        /// Third layer: biases.
+        third_bias: Vec<f32>,
+    },
 }
 
 impl Asset {
@@ -201,19 +108,37 @@ impl Asset {
         if header.hash(&payload) != header.sha256 {
             return Err(Fault::Hash);
         }
-        let hidden = header.hidden as usize;
-        let (tensors, bias) = payload.split_last_chunk().expect("the length was checked");
-        let mut values = tensors.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
-        let mut take = |n: usize| values.by_ref().take(n).collect::<Vec<i16>>();
-        let asset = Self {
-            features: take(INPUTS * hidden),
-            feature_bias: take(hidden),
-            output: take(2 * hidden),
-            output_bias: i32::from_le_bytes(*bias),
-            header,
-        };
+        let asset = Self::from_payload(header, &payload);
         asset.check_weights()?;
         Ok(asset)
+    }
+
+    /// Cuts a payload of the right length into its tensors.
+    fn from_payload(header: Header, payload: &[u8]) -> Self {
+        let hidden = header.hidden as usize;
+        let buckets = header.output_bucket_count();
+        let mut rest = Tensors(payload);
+        let features = rest.take(header.input_count() * hidden, i16::from_le_bytes);
+        let feature_bias = rest.take(hidden, i16::from_le_bytes);
+        let weights = match header.head {
+            Head::Single => Weights::Single {
+                output: rest.take(buckets * 2 * hidden, i16::from_le_bytes),
+                output_bias: rest.take(buckets, i32::from_le_bytes),
+            },
+            Head::Layers { first, second } => {
+                let (first, second) = (first as usize, second as usize);
+                Weights::Layers {
+                    first: rest.take(buckets * first * hidden, i8::from_le_bytes),
+                    first_bias: rest.take(buckets * first, f32::from_le_bytes),
+                    second: rest.take(buckets * second * first, f32::from_le_bytes),
+                    second_bias: rest.take(buckets * second, f32::from_le_bytes),
+                    third: rest.take(buckets * second, f32::from_le_bytes),
+                    third_bias: rest.take(buckets, f32::from_le_bytes),
+                }
+            }
+        };
+        debug_assert!(rest.0.is_empty(), "the length of the payload is not that of its tensors");
+        Self { header, features, feature_bias, weights }
     }
 
     /// The file that [`Asset::from_bytes`] reads. The hash in the header is computed, not taken over.
@@ -229,31 +154,69 @@ impl Asset {
     }
 
     fn payload(&self) -> Vec<u8> {
-        let tensors = self.features.iter().chain(&self.feature_bias).chain(&self.output);
-        tensors.flat_map(|w| w.to_le_bytes()).chain(self.output_bias.to_le_bytes()).collect()
-    }
-
-    /// No accumulator may leave `i16`, however many pieces of whatever kind stand on the board (32 at most), and the product of an
-    /// activation with its output weight must fit `i16` too, as the vector kernels rely on it, and their sum over one accumulator `i32`.
-    fn check_weights(&self) -> Result<(), Fault> {
-        let hidden = self.header.hidden as usize;
-        for (neuron, &bias) in self.feature_bias.iter().enumerate() {
-            let column = self.features[neuron..].iter().step_by(hidden);
-            let largest = column.map(|w| i64::from(w.unsigned_abs())).max().unwrap_or(0);
-            let sum = i64::from(bias.unsigned_abs()) + 32 * largest;
-            // One more piece is present for a moment while a move is applied.
-            let limit = i64::from(i16::MAX) - largest;
-            if sum > limit {
-                return Err(Fault::Weight { tensor: "feature weights", found: sum, limit });
+        let mut bytes = Vec::new();
+        append(&mut bytes, &self.features, i16::to_le_bytes);
+        append(&mut bytes, &self.feature_bias, i16::to_le_bytes);
+        match &self.weights {
+            Weights::Single { output, output_bias } => {
+                append(&mut bytes, output, i16::to_le_bytes);
+                append(&mut bytes, output_bias, i32::to_le_bytes);
+            }
+            Weights::Layers { first, first_bias, second, second_bias, third, third_bias } => {
+                append(&mut bytes, first, i8::to_le_bytes);
+                for tensor in [first_bias, second, second_bias, third, third_bias] {
+                    append(&mut bytes, tensor, f32::to_le_bytes);
+                }
             }
         }
+        bytes
+    }
+
+    /// Refuses weights with which a sum could overflow.
+    ///
+    /// No accumulator may leave `i16`, however many pieces of whatever kind stand on the board (32 at most). With a single layer, the product of
+    /// an activation with its output weight must fit `i16` too, as the vector kernels rely on it, and their sum over one accumulator `i32`. The sums of
+    /// the first of several layers always fit: 2048 products of at most 127 · 128.
+    fn check_weights(&self) -> Result<(), Fault> {
+        let hidden = self.header.hidden as usize;
+        for bucket in self.features.chunks_exact(self.header.planes() * 64 * hidden) {
+            let mut largest = alloc::vec![0_i64; hidden];
+            for row in bucket.chunks_exact(hidden) {
+                for (largest, weight) in largest.iter_mut().zip(row) {
+                    *largest = i64::from(weight.unsigned_abs()).max(*largest);
+                }
+            }
+            for (largest, bias) in largest.into_iter().zip(&self.feature_bias) {
+                let found = i64::from(bias.unsigned_abs()) + 32 * largest;
+                // One more piece is present for a moment while a move is applied.
+                let limit = i64::from(i16::MAX) - largest;
+                if found > limit {
+                    return Err(Fault::Weight { tensor: "feature weights", found, limit });
+                }
+            }
+        }
+        match &self.weights {
+            Weights::Single { output, .. } => self.check_output(output),
+            Weights::Layers { first_bias, second, second_bias, third, third_bias, .. } => [
+                ("first biases", first_bias),
+                ("second weights", second),
+                ("second biases", second_bias),
+                ("third weights", third),
+                ("third biases", third_bias),
+            ]
+            .into_iter()
+            .try_for_each(|(tensor, values)| check_floats(tensor, values)),
+        }
+    }
+
+    fn check_output(&self, output: &[i16]) -> Result<(), Fault> {
         let limit = i64::from(i16::MAX) / i64::from(self.header.qa);
-        let largest = self.output.iter().map(|w| i64::from(w.unsigned_abs())).max().unwrap_or(0);
+        let largest = output.iter().map(|w| i64::from(w.unsigned_abs())).max().unwrap_or(0);
         if largest > limit {
             return Err(Fault::Weight { tensor: "output weights", found: largest, limit });
         }
         let limit = i64::from(i32::MAX);
-        for half in self.output.chunks(hidden) {
+        for half in output.chunks(self.header.hidden as usize) {
             let sum = half.iter().map(|w| i64::from(w.unsigned_abs())).sum::<i64>();
             let found = sum * i64::from(self.header.qa).pow(2);
             if found > limit {
@@ -261,5 +224,29 @@ impl Asset {
             }
         }
         Ok(())
+    }
+}
+
+/// What is left of a payload.
+struct Tensors<'a>(&'a [u8]);
+
+impl Tensors<'_> {
+    /// The next `count` numbers. The length of the payload was checked.
+    fn take<T, const SIZE: usize>(&mut self, count: usize, read: fn([u8; SIZE]) -> T) -> Vec<T> {
+        let (numbers, rest) = self.0.split_at(count * SIZE);
+        self.0 = rest;
+        numbers.as_chunks().0.iter().map(|&bytes| read(bytes)).collect()
+    }
+}
+
+fn append<T: Copy, const SIZE: usize>(bytes: &mut Vec<u8>, numbers: &[T], write: fn(T) -> [u8; SIZE]) {
+    bytes.extend(numbers.iter().flat_map(|&number| write(number)));
+}
+
+fn check_floats(tensor: &'static str, values: &[f32]) -> Result<(), Fault> {
+    // No range holds what is no number.
+    match values.iter().find(|value| !(-FLOAT_LIMIT..=FLOAT_LIMIT).contains(*value)) {
+        Some(&found) => Err(Fault::Float { tensor, found, limit: FLOAT_LIMIT }),
+        None => Ok(()),
     }
 }

@@ -1,14 +1,60 @@
 //! Network assets: written and read back, and refused with a reason when they are not what they should be.
 #![cfg(feature = "network")]
 
-use kiln_gen::layout::Network;
-use kiln_gen::network::{Asset, Fault, MAGIC, material};
+use kiln_gen::layout::{Features, LayersHead, SingleHead};
+use kiln_gen::network::{
+    Asset, Expected, Fault, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_output_buckets, material,
+};
 
 /// A valid asset of 32 neurons, changed before it is written.
 fn changed(change: impl FnOnce(&mut Asset)) -> Vec<u8> {
     let mut asset = material();
     change(&mut asset);
     asset.to_bytes()
+}
+
+/// The weights of a single layer and its biases.
+fn single(asset: &mut Asset) -> (&mut Vec<i16>, &mut Vec<i32>) {
+    let Weights::Single { output, output_bias } = &mut asset.weights else { panic!("the network has layers") };
+    (output, output_bias)
+}
+
+fn header(hidden: u32, head: Head) -> Header {
+    Header { name: "test".into(), hidden, head, expected: Vec::new(), ..material().header }
+}
+
+const LAYERS: Head = Head::Layers { first: 16, second: 32 };
+
+/// A bucket for each pair of files and of ranks that a mirrored king can be seen on.
+fn eight_king_buckets() -> [u8; 64] {
+    std::array::from_fn(|square| {
+        let file = (square % 8).min(7 - square % 8);
+        (file / 2 + 2 * (square / 16)) as u8
+    })
+}
+
+/// Pieces of a FEN and whether Black is to move.
+fn read(fen: &str) -> (Vec<(usize, usize, usize)>, bool) {
+    let (placement, rest) = fen.split_once(' ').unwrap();
+    let mut pieces = Vec::new();
+    for (rank, row) in placement.split('/').rev().enumerate() {
+        let mut square = 8 * rank;
+        for letter in row.chars() {
+            if let Some(skipped) = letter.to_digit(10) {
+                square += skipped as usize;
+            } else {
+                let kind = "pnbrqk".find(letter.to_ascii_lowercase()).unwrap();
+                pieces.push((usize::from(letter.is_ascii_lowercase()), kind, square));
+                square += 1;
+            }
+        }
+    }
+    (pieces, rest.starts_with('b'))
+}
+
+fn score(asset: &Asset, fen: &str) -> i64 {
+    let (pieces, black_to_move) = read(fen);
+    asset.evaluate(&pieces, black_to_move)
 }
 
 fn refusal(bytes: &[u8]) -> String {
@@ -18,17 +64,200 @@ fn refusal(bytes: &[u8]) -> String {
 #[test]
 fn written_and_read_back() {
     let asset = Asset::from_bytes(&material().to_bytes()).unwrap();
-    let written =
-        Asset { header: kiln_gen::network::Header { sha256: asset.header.sha256, ..material().header }, ..material() };
+    let written = Asset { header: Header { sha256: asset.header.sha256, ..material().header }, ..material() };
     assert_eq!(asset, written);
     assert_eq!(asset.to_bytes(), material().to_bytes());
 }
 
 #[test]
+#[cfg(feature = "generate")]
+fn all_shapes_are_written_and_read_back() {
+    let by_file: [u8; 64] = std::array::from_fn(|square| (square % 8) as u8);
+    let many: [u8; 64] = std::array::from_fn(|square| (square / 8 * 4 + (square % 8).min(7 - square % 8)) as u8);
+    let mirrored = |king_buckets| Inputs { mirrored: true, merged_kings: false, king_buckets };
+    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file };
+    let wide = Head::Layers { first: 32, second: 32 };
+    for (hidden, head, inputs, output_buckets, shape) in [
+        (64, Head::Single, mirrored([0; 64]), 1, "(768hm -> 64)x2 -> 1"),
+        (96, Head::Single, plain.clone(), 8, "(768x8 -> 96)x2 -> 1, 8 output buckets"),
+        (64, LAYERS, merged, 4, "(704x8hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
+        (32, wide, mirrored(many), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
+    ] {
+        let output_buckets = equal_output_buckets(output_buckets);
+        let random = Asset::random(Header { inputs, output_buckets, ..header(hidden, head) }, 1);
+        assert_eq!(random.header.shape(), shape);
+        let asset = Asset::from_bytes(&random.to_bytes()).unwrap();
+        assert_eq!(asset.header.shape(), shape);
+        assert_eq!((&asset.features, &asset.weights), (&random.features, &random.weights));
+        // The kinds and numbers of pieces, and their places, all count, and the scores are of a size that can be compared.
+        let scores = [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1",
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/2KR3R b kq - 0 1",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        ]
+        .map(|fen| score(&asset, fen));
+        assert!(scores.iter().all(|score| score.abs() < 3000), "{shape}: {scores:?}");
+        let size = scores.iter().map(|score| score.abs()).sum::<i64>() / 4;
+        assert!(size > 20, "{shape}: {scores:?}");
+    }
+}
+
+/// A single feature with a weight, seen or not seen.
+#[test]
+fn inputs_as_the_header_tells() {
+    let seen = |inputs: Inputs, fen: &str, input: usize| {
+        let mut asset = material();
+        let planes = if inputs.merged_kings { 11 } else { 12 };
+        asset.header.inputs = inputs;
+        asset.features = vec![0; asset.header.king_bucket_count() * planes * 64 * 32];
+        asset.features[32 * input] = 255;
+        asset.feature_bias = vec![0; 32];
+        let (output, _) = single(&mut asset);
+        output.fill(0);
+        // One for the side to move, two for the other.
+        (output[0], output[32]) = (16, 32);
+        score(&asset, fen) / 100
+    };
+    let plain = |king_buckets, mirrored, merged_kings| Inputs { mirrored, merged_kings, king_buckets };
+    let input = |bucket: usize, planes: usize, plane: usize, square: usize| (bucket * planes + plane) * 64 + square;
+    let fen = "4k3/8/8/8/8/8/P7/6K1 w - - 0 1";
+    // White sees its pawn on a2, or h2 in the mirror; Black sees it as the other side's on a7, or h7.
+    assert_eq!(seen(plain([0; 64], false, false), fen, input(0, 12, 0, 8)), 1);
+    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 0, 8)), 0);
+    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 0, 15)), 1);
+    assert_eq!(seen(plain([0; 64], false, false), fen, input(0, 12, 6, 48)), 2);
+    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 6, 55)), 2);
+    // Seen in the mirror, White's king stands on b1 in the first bucket, Black's on d1 in the second.
+    let buckets = eight_king_buckets();
+    assert_eq!(seen(plain(buckets, true, false), fen, input(0, 12, 0, 15)), 1);
+    assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 0, 15)), 0);
+    assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 6, 55)), 2);
+    // Each king sees the other in its own plane if they are merged: White sees d8, Black b8.
+    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 11, 59)), 1);
+    assert_eq!(seen(plain([0; 64], true, true), fen, input(0, 11, 5, 59)), 1);
+    assert_eq!(seen(plain([0; 64], true, true), fen, input(0, 11, 5, 57)), 2);
+    assert_eq!(seen(plain(buckets, true, true), fen, input(1, 11, 5, 57)), 2);
+    // With Black to move the two change places.
+    assert_eq!(seen(plain([0; 64], true, false), &fen.replace(" w ", " b "), input(0, 12, 6, 55)), 1);
+}
+
+/// Layers by hand: three pairs of activations and one neuron of each layer.
+#[test]
+fn layers_by_hand() {
+    let mut feature_bias = vec![0; 64];
+    // The products are 127 (two ones), 25 (102 · 127 / 512) and 0, for both sides.
+    (feature_bias[0], feature_bias[32]) = (300, 255);
+    (feature_bias[1], feature_bias[33]) = (102, 127);
+    (feature_bias[2], feature_bias[34]) = (-5, 255);
+    let buckets = 2;
+    let mut first = vec![0; buckets * 16 * 64];
+    let (mut first_bias, mut second) = (vec![0.0; buckets * 16], vec![0.0; buckets * 32 * 16]);
+    let (mut second_bias, mut third) = (vec![0.0; buckets * 32], vec![0.0; buckets * 32]);
+    // The second bucket; neuron 3 of the first layer sees the side to move's first and the other side's second and third product.
+    let row = (16 + 3) * 64;
+    (first[row], first[row + 32 + 1], first[row + 32 + 2]) = (32, -20, 127);
+    first_bias[16 + 3] = 0.125;
+    second[(32 + 7) * 16 + 3] = 0.5;
+    second_bias[32 + 7] = 0.25;
+    third[32 + 7] = -2.0;
+    let third_bias = vec![9.0, 0.5];
+    let mut header = header(64, LAYERS);
+    header.output_buckets = equal_output_buckets(2);
+    let weights = Weights::Layers { first, first_bias, second, second_bias, third, third_bias };
+    let asset = Asset { header, features: vec![0; 768 * 64], feature_bias, weights };
+    let asset = Asset::from_bytes(&asset.to_bytes()).unwrap();
+
+    let x = f64::powi((127.0 * 32.0 - 25.0 * 20.0) * 512.0 / (65025.0 * 64.0) + 0.125, 2);
+    let y = f64::powi(x * 0.5 + 0.25, 2);
+    let expected = ((0.5 - 2.0 * y) * 400.0) as i64;
+    assert!((50..150).contains(&expected), "{expected}");
+    assert_eq!(score(&asset, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"), expected);
+    assert_eq!(score(&asset, "4k3/8/8/8/8/8/P7/6K1 w - - 0 1"), 3600);
+}
+
+#[test]
+fn expected_scores_of_the_material_network() {
+    let asset = material();
+    let found = |expected: &Expected| (expected.fen.clone(), score(&asset, &expected.fen));
+    let stated = |expected: &Expected| (expected.fen.clone(), i64::from(expected.score));
+    let expected = &asset.header.expected;
+    assert_eq!(expected.iter().map(found).collect::<Vec<_>>(), expected.iter().map(stated).collect::<Vec<_>>());
+    assert_eq!(expected.len(), 4);
+}
+
+#[test]
+fn output_buckets_of_equal_width() {
+    for count in 1..=8 {
+        let buckets = equal_output_buckets(count);
+        assert!(buckets.is_sorted() && buckets[..3] == [0; 3], "{buckets:?}");
+        let changed = material().header;
+        assert_eq!(Header { output_buckets: buckets, ..changed }.output_bucket_count(), usize::from(count));
+    }
+    assert_eq!(equal_output_buckets(8)[29..], [6, 7, 7, 7]);
+}
+
+#[test]
+fn exchanged_with_bullet() {
+    let description = || Header { output_buckets: equal_output_buckets(2), ..header(32, Head::Single) };
+    let mut asset = material();
+    asset.header = description();
+    let (output, output_bias) = single(&mut asset);
+    *output = (0..128).map(|weight| weight - 64).collect();
+    *output_bias = vec![-3, 700];
+    let file = asset.export().unwrap();
+    let length: usize = 2 * (768 * 32 + 32 + 2 * 64 + 2);
+    assert_eq!(file.len(), length.next_multiple_of(64));
+    assert_eq!(file[..2], asset.features[0].to_le_bytes());
+    assert_eq!(file[length - 4..length], [253, 255, 188, 2]);
+    assert!(file[length..].starts_with(b"bulletbulletbullet"));
+    assert_eq!(Asset::import(description(), &file).unwrap(), asset);
+    assert_eq!(Asset::import(description(), &file[..length]).unwrap(), asset);
+
+    let refused = |header, bytes: &[u8]| Asset::import(header, bytes).expect_err("a fault").to_string();
+    let lengths = "the dimensions ask for 49476, or 49536 with padding";
+    for found in [0, length - 2, length + 1, file.len() - 1] {
+        assert_eq!(refused(description(), &file[..found]), format!("the file has {found} bytes, {lengths}"));
+    }
+    let longer = [&file[..], &[0]].concat();
+    assert_eq!(refused(description(), &longer), format!("the file has 49537 bytes, {lengths}"));
+    assert!(refused(Header { hidden: 33, ..description() }, &file).starts_with("hidden is 33, "));
+    assert!(refused(Header { head: LAYERS, ..description() }, &file).starts_with("the network has layers, "));
+    let mut large = file.clone();
+    large[1] = 0x7f;
+    assert!(refused(description(), &large).starts_with("the feature weights can overflow: "));
+    single(&mut asset).1[1] = 32768;
+    let refused = asset.export().expect_err("a fault").to_string();
+    assert_eq!(refused, "output_bias is 32768, allowed is -32768 to 32767 in a file of bullet's");
+}
+
+#[test]
 fn arranged_as_the_type_says() {
-    let (name, bytes) = material().arrange();
-    assert_eq!((name.as_str(), bytes.len()), ("Network<32>", size_of::<Network<32>>()));
+    let shapes = |asset: &Asset| asset.arrange().map(|blob| (blob.name, blob.element, blob.bytes.len()));
+    let expected = [
+        ("network_features", "Features<32, 1>".into(), size_of::<Features<32, 1>>()),
+        ("network_head", "SingleHead<32, 1>".into(), size_of::<SingleHead<32, 1>>()),
+    ];
+    assert_eq!(shapes(&material()), expected);
     assert!(material().dimensions().contains("pub const HIDDEN: usize = 32;"));
+
+    // What merged kings share is there for both, and four inputs of a neuron lie side by side.
+    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let output_buckets = equal_output_buckets(2);
+    let asset = Asset::random(Header { inputs, output_buckets, ..header(64, LAYERS) }, 1);
+    let (hidden, kings) = (64, 8);
+    let [features, head] = asset.arrange();
+    assert_eq!(features.bytes.len(), 2 * hidden * (768 * kings + 1));
+    let row = |plane: usize, square: usize| &features.bytes[2 * hidden * (64 * plane + square)..][..2 * hidden];
+    assert_eq!(row(5, 10), row(11, 10));
+    assert_ne!(row(4, 10), row(11, 10));
+    assert_eq!(head.bytes.len(), size_of::<LayersHead<16, 16, 32, 2>>());
+    let Weights::Layers { first, .. } = &asset.weights else { panic!("the head has layers") };
+    let (bucket, quad, neuron) = (1, 3, 5);
+    let place = ((bucket * hidden / 4 + quad) * 16 + neuron) * 4;
+    let expected: Vec<u8> = first[(bucket * 16 + neuron) * hidden + 4 * quad..][..4].iter().map(|&w| w as u8).collect();
+    assert_eq!(head.bytes[place..place + 4], expected);
 }
 
 #[test]
@@ -42,8 +271,10 @@ fn damaged_files() {
     let payload_only_cut = &good[..good.len() - 5];
     assert!(refusal(payload_only_cut).contains("cannot be decompressed"));
     let mut version = good.clone();
-    version[MAGIC.len()] = 9;
-    assert_eq!(refusal(&version), "format version 9, only version 2 is known");
+    for other in [2, 4] {
+        version[MAGIC.len()] = other;
+        assert_eq!(refusal(&version), format!("format version {other}, only version 3 is known"));
+    }
     let mut longer_header = good.clone();
     longer_header[MAGIC.len() + 2] += 1;
     assert!(refusal(&longer_header).starts_with("the header has "));
@@ -69,7 +300,6 @@ fn impossible_dimensions() {
     let refused = |change: fn(&mut Asset)| refusal(&changed(change));
     assert_eq!(refused(|a| a.header.hidden = 33), "hidden is 33, allowed is 32 to 2048 in steps of 32");
     assert_eq!(refused(|a| a.header.hidden = u32::MAX), "hidden is 4294967295, allowed is 32 to 2048 in steps of 32");
-    assert_eq!(refused(|a| a.header.mirrored = false), "mirrored is 0, allowed is 1");
     assert_eq!(refused(|a| a.header.qa = 0), "qa is 0, allowed is 1 to 255");
     assert_eq!(refused(|a| a.header.qb = 0), "qb is 0, allowed is 1 to 1024");
     assert_eq!(refused(|a| a.header.scale = 5000), "scale is 5000, allowed is 1 to 4096");
@@ -78,16 +308,100 @@ fn impossible_dimensions() {
         "the payload has 49348 bytes, the dimensions in the header ask for 98692"
     );
     assert!(matches!(Asset::from_bytes(&changed(|a| a.features.extend([0; 32]))), Err(Fault::Payload(_))));
+
+    let layers = |first, second| Head::Layers { first, second };
+    assert_eq!(refusal(&changed(|a| a.header.head = layers(8, 32))), "first is 8, allowed is 16 or 32");
+    assert_eq!(refusal(&changed(|a| a.header.head = layers(32, u32::MAX))), "second is 4294967295, allowed is 32");
+    let other_unit = |a: &mut Asset| (a.header.head, a.header.qa) = (LAYERS, 181);
+    assert_eq!(refused(other_unit), "qa is 181, allowed is 255 where layers follow");
+
+    let last = "king_buckets is 255, allowed is 0 to 31";
+    assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 255), last);
+    let gap = "king_buckets leaves out 1, allowed are numbers from 0 without gaps";
+    assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 2), gap);
+    let mirror = "a king bucket on files e to h is 0, allowed is that of its mirror image";
+    assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 1), mirror);
+    assert_eq!(refused(|a| a.header.output_buckets[32] = 8), "output_buckets is 8, allowed is 0 to 7");
+    let gap = "output_buckets leaves out 0, allowed are numbers from 0 without gaps";
+    assert_eq!(refused(|a| a.header.output_buckets = [1; 33]), gap);
+    let more = "the payload has 49348 bytes, the dimensions in the header ask for 49480";
+    assert_eq!(refused(|a| a.header.output_buckets[32] = 1), more);
+    assert!(matches!(Asset::from_bytes(&changed(|a| a.header.inputs.merged_kings = true)), Err(Fault::Payload(_))));
+
+    let long = "name has 101 bytes, allowed are at most 100";
+    assert_eq!(refused(|a| a.header.name = "n".repeat(101)), long);
+    let control = "commit holds '\\n', allowed are characters that can be seen on one line";
+    assert_eq!(refused(|a| a.header.provenance.commit = "a\nb".into()), control);
+    let long = "description has 1001 bytes, allowed are at most 1000";
+    assert_eq!(refused(|a| a.header.provenance.description = "d".repeat(1001)), long);
+    let position = || Expected { fen: "f".repeat(101), score: 0 };
+    let changed = refusal(&changed(|a| a.header.expected.push(position())));
+    assert_eq!(changed, "fen has 101 bytes, allowed are at most 100");
+    let many = "number of expected scores is 17, allowed is 0 to 16";
+    assert_eq!(refused(|a| a.header.expected = vec![Expected { fen: "8/8".into(), score: 0 }; 17]), many);
+    assert!(refused(|a| a.header.name = "n".repeat(70_000)).starts_with("unreadable header: "));
+}
+
+/// However much a stream holds, no more is decompressed than the header asks for.
+#[test]
+fn streams_that_swell() {
+    let bomb = changed(|a| a.features = vec![0; 1 << 24]);
+    assert!(bomb.len() < 1 << 20, "{}", bomb.len());
+    assert!(refusal(&bomb).starts_with("the payload cannot be decompressed: "));
+}
+
+/// The header is covered by the hash: another provenance or score is another network.
+#[test]
+fn the_hash_covers_the_header() {
+    let good = material().to_bytes();
+    let place = good.windows(8).position(|bytes| bytes == b"material").unwrap();
+    let mut renamed = good.clone();
+    renamed[place] = b'M';
+    assert!(refusal(&renamed).contains("the file is damaged"));
+    let hash = |change: fn(&mut Asset)| Asset::from_bytes(&changed(change)).unwrap().header.sha256;
+    let provenance = Provenance { positions: 1, ..material().header.provenance };
+    assert_ne!(provenance, material().header.provenance);
+    assert_ne!(hash(|_| ()), hash(|a| a.header.provenance.positions = 1));
+    assert_ne!(hash(|_| ()), hash(|a| a.header.expected[0].score = 1));
+    assert_ne!(hash(|_| ()), hash(|a| a.header.win_draw_loss[3] = 1));
 }
 
 #[test]
 fn weights_that_could_overflow() {
     assert!(refusal(&changed(|a| a.features[5] = 2000)).starts_with("the feature weights can overflow: "));
     assert!(refusal(&changed(|a| a.feature_bias[5] = i16::MIN)).starts_with("the feature weights can overflow: "));
-    assert!(refusal(&changed(|a| a.output[5] = -129)).starts_with("the output weights can overflow: 129 "));
+    assert!(refusal(&changed(|a| single(a).0[5] = -129)).starts_with("the output weights can overflow: 129 "));
     let wide = changed(|a| {
         a.header.hidden = 512;
-        (a.features, a.feature_bias, a.output) = (vec![0; 768 * 512], vec![0; 512], vec![100; 1024]);
+        (a.features, a.feature_bias) = (vec![0; 768 * 512], vec![0; 512]);
+        *single(a).0 = vec![100; 1024];
     });
     assert!(refusal(&wide).starts_with("the output sum can overflow: 3329280000 "));
+    // In one of several buckets.
+    let second_bucket = changed(|a| {
+        a.header.inputs.king_buckets = std::array::from_fn(|square| (square / 32) as u8);
+        a.features.extend_from_within(..);
+        a.features[768 * 32 + 5] = 2000;
+    });
+    assert!(refusal(&second_bucket).starts_with("the feature weights can overflow: "));
+}
+
+#[test]
+fn floats_that_are_none() {
+    let layers = |change: fn(&mut [Vec<f32>; 5])| {
+        let mut floats = [16, 512, 32, 32, 1].map(|length| vec![0.0_f32; length]);
+        change(&mut floats);
+        let [first_bias, second, second_bias, third, third_bias] = floats;
+        let weights =
+            Weights::Layers { first: vec![-128; 16 * 64], first_bias, second, second_bias, third, third_bias };
+        let (features, feature_bias) = (vec![0; 768 * 64], vec![255; 64]);
+        Asset::from_bytes(&Asset { header: header(64, LAYERS), features, feature_bias, weights }.to_bytes())
+    };
+    assert!(layers(|_| ()).is_ok());
+    let refused = |change| layers(change).expect_err("a fault").to_string();
+    assert_eq!(refused(|f| f[0][15] = f32::NAN), "the first biases hold NaN, allowed are numbers from -65536 to 65536");
+    assert!(refused(|f| f[1][511] = f32::INFINITY).starts_with("the second weights hold inf, "));
+    assert!(refused(|f| f[2][0] = f32::NEG_INFINITY).starts_with("the second biases hold -inf, "));
+    assert!(refused(|f| f[3][0] = 65537.0).starts_with("the third weights hold 65537, "));
+    assert!(refused(|f| f[4][0] = -1e30).starts_with("the third biases hold -1000000000000000000000000000000, "));
 }

@@ -12,8 +12,8 @@ mod dimensions {
 }
 
 pub use accumulator::Evaluator;
-pub use file::LoadError;
 pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE};
+pub use file::LoadError;
 
 use dimensions::{Head, OUTPUT_BUCKET};
 use kiln_gen::embed;

@@ -119,7 +119,8 @@ mod tests {
             native::pairwise(&row, products[0].0[..QUADS / 2].as_flattened_mut());
             portable::pairwise(&row, products[1].0[..QUADS / 2].as_flattened_mut());
             assert_eq!(products[0], products[1]);
-            let exact = |i: usize| i32::from(row.0[i].clamp(0, 255)) * i32::from(row.0[WIDTH / 2 + i].clamp(0, 255)) / 512;
+            let exact =
+                |i: usize| i32::from(row.0[i].clamp(0, 255)) * i32::from(row.0[WIDTH / 2 + i].clamp(0, 255)) / 512;
             assert!((0..WIDTH / 2).all(|i| i32::from(products[0].0.as_flattened()[i]) == exact(i)));
 
             let mut weights = Box::new([[[0i8; 4]; NEURONS]; QUADS]);

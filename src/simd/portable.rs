@@ -51,7 +51,8 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     let mut sums = [0i32; NEURONS];
     for (inputs, weights) in inputs.0.iter().zip(weights).filter(|(inputs, _)| **inputs != [0; 4]) {
         for (sum, weights) in sums.iter_mut().zip(weights) {
-            *sum += inputs.iter().zip(weights).map(|(&input, &weight)| i32::from(input) * i32::from(weight)).sum::<i32>();
+            *sum +=
+                inputs.iter().zip(weights).map(|(&input, &weight)| i32::from(input) * i32::from(weight)).sum::<i32>();
         }
     }
     Aligned(sums)

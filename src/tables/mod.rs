@@ -261,7 +261,8 @@ mod tests {
         use std::slice::from_ref;
         let manifest = manifest();
         let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
-        let expected = "sliders slider_attacks reach lines superpiece zobrist cuckoo reductions network";
+        let expected =
+            "sliders slider_attacks reach lines superpiece zobrist cuckoo reductions network_features network_head";
         assert_eq!(names, expected.split(' ').collect::<Vec<_>>());
         let hashes = [
             hash(from_ref(SLIDERS)),
@@ -272,8 +273,9 @@ mod tests {
             hash(from_ref(ZOBRIST)),
             hash(from_ref(cuckoo::CUCKOO)),
             hash(from_ref(reductions::REDUCTIONS)),
-            // Its type is known to `nnue` alone.
-            Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network.bin"))).into(),
+            // Their types are known to `nnue` alone.
+            Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network_features.bin"))).into(),
+            Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network_head.bin"))).into(),
         ];
         for (blob, hash) in manifest.blobs.iter().zip(hashes) {
             assert_eq!(blob.sha256, hash, "{} is damaged", blob.name);

@@ -191,8 +191,9 @@ impl Engine {
     fn set_network(&mut self, path: &str) -> Result<(), String> {
         self.network = match path {
             "" | "<empty>" | "none" => Network::embedded(),
-            path => Network::load(Path::new(path))
-                .map_err(|error| format!("network {path:?} is not used: {error}; network {} stays", self.network.name()))?,
+            path => Network::load(Path::new(path)).map_err(|error| {
+                format!("network {path:?} is not used: {error}; network {} stays", self.network.name())
+            })?,
         };
         say!("info string network {} scores positions from now on", self.network.name());
         // Scores of another network are of no use.

@@ -1,6 +1,6 @@
 //! What the engine embeds: blobs of the types in [`crate::layout`], and the constants that those types depend on.
 
-use super::Asset;
+use super::{Asset, Head, Header, Weights};
 use crate::layout::Plain;
 use alloc::{format, string::String, vec::Vec};
 
@@ -14,34 +14,123 @@ pub struct Arranged {
     pub bytes: Vec<u8>,
 }
 
+/// Where a biased number of buckets ends in a blob: a cache line of 32-bit numbers.
+const BIASES: usize = 16;
+
+fn write<T: Plain>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>) {
+    values.into_iter().for_each(|value| value.write_le(out));
+}
+
+/// The biases of all buckets, and zeros up to the end of a cache line.
+fn padded<T: Plain + Default>(biases: &[T]) -> [T; BIASES] {
+    core::array::from_fn(|bucket| biases.get(bucket).copied().unwrap_or_default())
+}
+
+impl Header {
+    /// All that a program is built for, as text to be compared: everything but names, provenance and weights.
+    pub fn dimensions(&self) -> String {
+        let Self { inputs, hidden, head, output_buckets, qa, qb, scale, .. } = self;
+        format!("{inputs:?} {hidden} {head:?} {output_buckets:?} {qa} {qb} {scale}")
+    }
+
+    /// The type of the head in [`crate::layout`].
+    fn head_type(&self) -> String {
+        let buckets = self.output_bucket_count();
+        match self.head {
+            Head::Single => format!("SingleHead<{}, {buckets}>", self.hidden),
+            Head::Layers { first, second } => format!("LayersHead<{}, {first}, {second}, {buckets}>", self.hidden / 4),
+        }
+    }
+}
+
 impl Asset {
     /// The blobs that the engine reads: the first layer and the head.
     pub fn arrange(&self) -> [Arranged; 2] {
-        let hidden = self.header.hidden;
-        let mut features = Vec::new();
-        self.features.iter().chain(&self.feature_bias).for_each(|weight| weight.write_le(&mut features));
-        let mut head = Vec::new();
-        self.output.iter().for_each(|weight| weight.write_le(&mut head));
-        let mut bias = [0; 16];
-        bias[0] = self.output_bias;
-        bias.write_le(&mut head);
+        let Header { hidden, .. } = self.header;
         [
-            Arranged { name: "network_features", element: format!("Features<{hidden}, 1>"), bytes: features },
-            Arranged { name: "network_head", element: format!("SingleHead<{hidden}, 1>"), bytes: head },
+            Arranged {
+                name: "network_features",
+                element: format!("Features<{hidden}, {}>", self.header.king_bucket_count()),
+                bytes: self.arranged_features(),
+            },
+            Arranged { name: "network_head", element: self.header.head_type(), bytes: self.arranged_head() },
         ]
+    }
+
+    /// Twelve planes for each king bucket: what merged kings share is there twice.
+    fn arranged_features(&self) -> Vec<u8> {
+        let plane_length = 64 * self.header.hidden as usize;
+        let planes = self.header.planes();
+        let mut bytes = Vec::new();
+        for bucket in self.features.chunks_exact(planes * plane_length) {
+            write(&mut bytes, bucket.iter().copied());
+            if planes < 12 {
+                write(&mut bytes, bucket[5 * plane_length..6 * plane_length].iter().copied());
+            }
+        }
+        write(&mut bytes, self.feature_bias.iter().copied());
+        bytes
+    }
+
+    fn arranged_head(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let inputs = self.header.hidden as usize;
+        match (&self.weights, self.header.head) {
+            (Weights::Single { output, output_bias }, _) => {
+                write(&mut bytes, output.iter().copied());
+                padded(output_bias).write_le(&mut bytes);
+            }
+            (
+                Weights::Layers { first, first_bias, second, second_bias, third, third_bias },
+                Head::Layers { first: neurons, second: second_neurons },
+            ) => {
+                let (neurons, second_neurons) = (neurons as usize, second_neurons as usize);
+                for bucket in first.chunks_exact(neurons * inputs) {
+                    for quad in 0..inputs / 4 {
+                        for row in bucket.chunks_exact(inputs) {
+                            write(&mut bytes, row[4 * quad..4 * quad + 4].iter().copied());
+                        }
+                    }
+                }
+                write(&mut bytes, first_bias.iter().copied());
+                for bucket in second.chunks_exact(second_neurons * neurons) {
+                    for input in 0..neurons {
+                        write(&mut bytes, bucket.iter().copied().skip(input).step_by(neurons));
+                    }
+                }
+                write(&mut bytes, second_bias.iter().copied());
+                write(&mut bytes, third.iter().copied());
+                padded(third_bias).write_le(&mut bytes);
+            }
+            (Weights::Layers { .. }, Head::Single) => unreachable!("the weights were read as the header says"),
+        }
+        bytes
     }
 
     /// Rust source with the dimensions as constants and the type of the head: what the engine's types depend on, no weights.
     pub fn dimensions(&self) -> String {
-        let super::Header { name, hidden, qa, qb, scale, .. } = &self.header;
+        let Header { name, inputs, hidden, output_buckets, qa, qb, scale, .. } = &self.header;
         format!(
-            "/// The network's name.\npub const NAME: &str = {name:?};\n\
+            "/// All that the engine is built for, as [`kiln_gen::network::Header::dimensions`] writes it.\npub const DIMENSIONS: &str = {dimensions:?};\n\
+             /// The shape, to be read by people.\npub const SHAPE: &str = {shape:?};\n\
+             /// The network's name.\npub const NAME: &str = {name:?};\n\
+             /// Whether files are mirrored when a king stands on files e to h.\npub const MIRRORED: bool = {mirrored};\n\
+             /// How many sets of feature weights there are.\npub const KING_BUCKETS: usize = {king_buckets};\n\
+             /// Which of them belongs to a king, by its square as its side sees it.\npub const KING_BUCKET: [u8; 64] = {king_bucket:?};\n\
              /// Width of an accumulator.\npub const HIDDEN: usize = {hidden};\n\
-             pub const KING_BUCKETS: usize = 1;pub const KING_BUCKET: [u8; 64] = [0; 64];pub const MIRRORED: bool = true;\
-             pub const OUTPUT_BUCKETS: usize = 1;pub const OUTPUT_BUCKET: [u8; 33] = [0; 33];pub type Head = kiln_gen::layout::SingleHead<{hidden}, 1>;\
+             /// The part behind the accumulators.\npub type Head = kiln_gen::layout::{head};\n\
+             /// How many sets of weights it has.\npub const OUTPUT_BUCKETS: usize = {output_bucket_count};\n\
+             /// Which of them is used, by the number of pieces.\npub const OUTPUT_BUCKET: [u8; 33] = {output_buckets:?};\n\
              /// Quantisation of activations.\npub const QA: i32 = {qa};\n\
              /// Quantisation of output weights.\npub const QB: i32 = {qb};\n\
-             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n"
+             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n",
+            dimensions = self.header.dimensions(),
+            shape = self.header.shape(),
+            mirrored = inputs.mirrored,
+            king_buckets = self.header.king_bucket_count(),
+            king_bucket = inputs.king_buckets,
+            head = self.header.head_type(),
+            output_bucket_count = self.header.output_bucket_count(),
         )
     }
 }

@@ -1,6 +1,6 @@
 //! The first network: material and piece-square values written as weights, so that there is never a hand-written evaluation.
 
-use super::{Asset, Header, INPUTS};
+use super::{Asset, Expected, Head, Header, Inputs, Provenance, Weights};
 use alloc::{vec, vec::Vec};
 
 /// Accumulator width: 16 pairs of neurons.
@@ -17,6 +17,14 @@ const WEIGHT: i16 = 20;
 
 /// Values in centipawns of pawn, knight, bishop, rook, queen, king.
 const VALUES: [i32; 6] = [100, 320, 330, 500, 950, 0];
+
+/// Positions with the scores that come of all this: equal, with two kings on different halves, in the middle of a game, and lost.
+const EXPECTED: [(&str, i32); 4] = [
+    ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0),
+    ("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/2KR3R w kq - 0 1", 50),
+    ("2rq1rk1/pb1n1ppN/4p3/1pb5/3P1Pn1/P1N5/1PQ1B1PP/R1B2RK1 b - - 0 16", -54),
+    ("8/8/4k3/8/3q4/8/8/4K3 w - - 0 1", -945),
+];
 
 /// A positional bonus in centipawns for a piece of the given type (0 = pawn … 5 = king), its rank counted from its own
 /// side. Symmetrical in the files, as the network is.
@@ -51,7 +59,7 @@ pub fn material() -> Asset {
         let (num, den) = (centipawns * QA * QB, 4 * i32::from(WEIGHT) * SCALE);
         (num + num.signum() * den / 2) / den
     };
-    let mut features: Vec<i16> = Vec::with_capacity(INPUTS * HIDDEN);
+    let mut features: Vec<i16> = Vec::with_capacity(768 * HIDDEN);
     for colour in 0..2 {
         for (kind, worth) in VALUES.into_iter().enumerate() {
             for square in 0..64 {
@@ -76,17 +84,24 @@ pub fn material() -> Asset {
     Asset {
         header: Header {
             name: "material".into(),
-            provenance: "written by kiln-gen's material-network: material and piece-square values, no training".into(),
-            mirrored: true,
+            provenance: Provenance {
+                description: "written by kiln-gen's material-network: material and piece-square values, no training"
+                    .into(),
+                ..Provenance::default()
+            },
+            inputs: Inputs { mirrored: true, merged_kings: false, king_buckets: [0; 64] },
             hidden: HIDDEN as u32,
+            head: Head::Single,
+            output_buckets: [0; 33],
             qa: QA as u16,
             qb: QB as u16,
             scale: SCALE as u16,
+            win_draw_loss: [0; 4],
+            expected: EXPECTED.map(|(fen, score)| Expected { fen: fen.into(), score }).to_vec(),
             sha256: [0; 32],
         },
         features,
         feature_bias: (0..HIDDEN as i32).map(|neuron| bias(neuron) as i16).collect(),
-        output,
-        output_bias: 0,
+        weights: Weights::Single { output, output_bias: vec![0] },
     }
 }

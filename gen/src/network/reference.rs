@@ -1,0 +1,99 @@
+//! The evaluation as the header describes it, step by step: what any fast implementation has to equal.
+
+use super::{Asset, Head, Weights};
+use alloc::vec::Vec;
+
+impl Asset {
+    /// The score of a position in centipawns for the side to move.
+    ///
+    /// `pieces` are colour (0 = White), type (0 = pawn … 5 = king) and square (a1 = 0 … h8 = 63), each side's king among them. A single layer is
+    /// computed in integers, so that every implementation gives this very score; what follows the first of several layers is computed in
+    /// `f64` here, and another implementation may differ by a centipawn.
+    ///
+    /// # Panics
+    ///
+    /// If a side has no king, there are more than 32 pieces, or the tensors do not have the sizes that the header asks for.
+    pub fn evaluate(&self, pieces: &[(usize, usize, usize)], black_to_move: bool) -> i64 {
+        let side_to_move = usize::from(black_to_move);
+        let accumulators = [side_to_move, 1 - side_to_move].map(|side| self.accumulator(pieces, side));
+        let bucket = usize::from(self.header.output_buckets[pieces.len()]);
+        match &self.weights {
+            Weights::Single { output, output_bias } => {
+                self.single(&accumulators, bucket, output, i64::from(output_bias[bucket]))
+            }
+            Weights::Layers { .. } => self.layers(&accumulators, bucket),
+        }
+    }
+
+    /// What one side sees.
+    fn accumulator(&self, pieces: &[(usize, usize, usize)], side: usize) -> Vec<i64> {
+        let header = &self.header;
+        let hidden = header.hidden as usize;
+        let from_side = |square: usize| if side == 1 { square ^ 56 } else { square };
+        let king =
+            pieces.iter().find(|&&(colour, kind, _)| colour == side && kind == 5).expect("each side has a king").2;
+        let flip = header.inputs.mirrored && king % 8 >= 4;
+        let seen = |square: usize| if flip { from_side(square) ^ 7 } else { from_side(square) };
+        let king_bucket = usize::from(header.inputs.king_buckets[seen(king)]);
+
+        let mut sums: Vec<i64> = self.feature_bias.iter().map(|&bias| bias.into()).collect();
+        for &(colour, kind, square) in pieces {
+            let is_merged = kind == 5 && header.inputs.merged_kings;
+            let plane = if colour == side || is_merged { kind } else { 6 + kind };
+            let input = (king_bucket * header.planes() + plane) * 64 + seen(square);
+            for (sum, &weight) in sums.iter_mut().zip(&self.features[input * hidden..]) {
+                *sum += i64::from(weight);
+            }
+        }
+        sums
+    }
+
+    fn single(&self, accumulators: &[Vec<i64>; 2], bucket: usize, output: &[i16], bias: i64) -> i64 {
+        let (qa, qb) = (i64::from(self.header.qa), i64::from(self.header.qb));
+        let activations = accumulators.iter().flatten().map(|sum| sum.clamp(&0, &qa).pow(2));
+        let weights = &output[bucket * 2 * self.header.hidden as usize..];
+        let sum: i64 = activations.zip(weights).map(|(activation, &weight)| activation * i64::from(weight)).sum();
+        (sum / qa + bias) * i64::from(self.header.scale) / (qa * qb)
+    }
+
+    fn layers(&self, accumulators: &[Vec<i64>; 2], bucket: usize) -> i64 {
+        let (Head::Layers { first: width1, second: width2 }, weights) = (self.header.head, &self.weights) else {
+            panic!("the header tells of no layers");
+        };
+        let Weights::Layers { first, first_bias, second, second_bias, third, third_bias } = weights else {
+            panic!("there are no layers");
+        };
+        let (hidden, width1, width2) = (self.header.hidden as usize, width1 as usize, width2 as usize);
+        let mut products = Vec::new();
+        for sums in accumulators {
+            let (left, right) = sums.split_at(hidden / 2);
+            products.extend(left.iter().zip(right).map(|(a, b)| (a.clamp(&0, &255) * b.clamp(&0, &255)) >> 9));
+        }
+
+        // A product of two ones is 255 * 255 before it is shifted.
+        let unit = 512.0 / (255.0 * 255.0 * f64::from(self.header.qb));
+        let mut layer1 = Vec::new();
+        for neuron in bucket * width1..(bucket + 1) * width1 {
+            let row = &first[neuron * hidden..(neuron + 1) * hidden];
+            let sum: i64 = products.iter().zip(row).map(|(product, &weight)| product * i64::from(weight)).sum();
+            layer1.push(squared(sum as f64 * unit + f64::from(first_bias[neuron])));
+        }
+        let mut layer2 = Vec::new();
+        for neuron in bucket * width2..(bucket + 1) * width2 {
+            let row = &second[neuron * width1..(neuron + 1) * width1];
+            layer2.push(squared(dot(&layer1, row) + f64::from(second_bias[neuron])));
+        }
+        let row = &third[bucket * width2..(bucket + 1) * width2];
+        let output = dot(&layer2, row) + f64::from(third_bias[bucket]);
+        (output * f64::from(self.header.scale)) as i64
+    }
+}
+
+fn squared(sum: f64) -> f64 {
+    let clipped = sum.clamp(0.0, 1.0);
+    clipped * clipped
+}
+
+fn dot(inputs: &[f64], weights: &[f32]) -> f64 {
+    inputs.iter().zip(weights).map(|(input, &weight)| input * f64::from(weight)).sum()
+}

@@ -1,0 +1,212 @@
+//! Networks of other shapes, each built into an engine of its own without a change to the source, against the reference evaluation.
+
+use kiln::board::Position;
+use kiln::nnue::{LoadError, Network};
+use kiln::types::{Color, PieceType};
+use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets, material};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const POSITIONS: usize = 3000;
+
+/// A bucket for each pair of files and of ranks that a mirrored king can be seen on.
+fn eight_king_buckets() -> [u8; 64] {
+    std::array::from_fn(|square| {
+        let file = (square % 8).min(7 - square % 8);
+        (file / 2 + 2 * (square / 16)) as u8
+    })
+}
+
+fn shapes() -> [Header; 3] {
+    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64] };
+    let header = |name: &str, inputs, hidden, head, output_buckets| Header {
+        name: name.into(),
+        inputs,
+        hidden,
+        head,
+        output_buckets,
+        ..material().header
+    };
+    let mirrored = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    [
+        header("wide single", plain, 256, Head::Single, equal_output_buckets(8)),
+        header("many kings", mirrored.clone(), 96, Head::Layers { first: 32, second: 32 }, equal_output_buckets(3)),
+        header(
+            "wide layers",
+            Inputs { king_buckets: [0; 64], merged_kings: false, ..mirrored },
+            1024,
+            Head::Layers { first: 16, second: 32 },
+            equal_output_buckets(1),
+        ),
+    ]
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Positions of random games.
+fn positions() -> Vec<Position> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut positions = Vec::new();
+    while positions.len() < POSITIONS {
+        let mut position = Position::startpos();
+        for _ in 0..200 {
+            let moves = position.moves();
+            if moves.is_empty() {
+                break;
+            }
+            position = position.make(moves[rng.next_u32() as usize % moves.len()]);
+            if rng.next_u32().is_multiple_of(4) {
+                positions.push(position.clone());
+            }
+        }
+    }
+    positions.truncate(POSITIONS);
+    positions
+}
+
+fn reference(asset: &Asset, position: &Position) -> i64 {
+    let mut pieces = Vec::new();
+    for color in Color::ALL {
+        for kind in PieceType::ALL {
+            let squares = position.pieces(color, kind).into_iter();
+            pieces.extend(squares.map(|square| (color as usize, kind as usize, square as usize)));
+        }
+    }
+    asset.evaluate(&pieces, position.side_to_move() == Color::Black)
+}
+
+/// What an engine answers to `eval` in each position.
+fn scores(engine: &Path, positions: &[Position]) -> Vec<i64> {
+    let mut child = Command::new(engine).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let lines: String =
+        positions.iter().map(|position| format!("position fen {}\neval\n", position.fen(true))).collect();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    let score = |line: &str| line.split_once(" says cp ")?.1.split(' ').next()?.parse().ok();
+    output.lines().filter_map(score).collect()
+}
+
+#[test]
+fn each_shape_agrees_with_the_reference() {
+    let folder = folder("swap");
+    let positions = positions();
+    for (i, header) in shapes().into_iter().enumerate() {
+        let layers = header.head != Head::Single;
+        let (shape, asset) = (header.shape(), Asset::random(header, i as u64));
+        let file = folder.join("network.zst");
+        fs::write(&file, asset.to_bytes()).unwrap();
+        let build = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--offline", "--bin", "kiln", "--profile"])
+            .arg(if cfg!(debug_assertions) { "dev" } else { "release" })
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env("CARGO_TARGET_DIR", folder.join("target"))
+            .env("EVALFILE", &file)
+            .output()
+            .unwrap();
+        assert!(build.status.success(), "{shape}: {}", String::from_utf8_lossy(&build.stderr));
+        let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+        let scores = scores(&folder.join("target").join(profile).join("kiln"), &positions);
+        assert_eq!(scores.len(), positions.len(), "{shape}");
+        let mut spread = 0;
+        for (position, score) in positions.iter().zip(scores) {
+            let expected = reference(&asset, position);
+            // Layers end in floating point, here of 32 bits and there of 64.
+            assert!(
+                (score - expected).abs() <= i64::from(layers),
+                "{shape}: {score} for {expected} in {}",
+                position.fen(true)
+            );
+            spread = spread.max(expected.abs());
+        }
+        assert!(spread > 100, "{shape}: all scores are within {spread}");
+    }
+}
+
+/// An asset of the shape that this test is built with, with other weights.
+fn other_weights() -> Asset {
+    Asset::random(Header { name: "other weights".into(), ..material().header }, 3)
+}
+
+#[test]
+fn loaded_while_the_program_runs() {
+    if kiln::nnue::NAME != material().header.name {
+        eprintln!("skipped: this build has another network than the default one");
+        return;
+    }
+    let folder = folder("loaded");
+    let _ = fs::remove_dir_all(&folder);
+    let (file, cache) = (folder.join("a network.zst"), folder.join("cache"));
+    fs::create_dir_all(&folder).unwrap();
+    let asset = other_weights();
+    fs::write(&file, asset.to_bytes()).unwrap();
+    let agrees = |network: &Network| {
+        for position in positions().iter().take(200) {
+            let score = kiln::nnue::Evaluator::new(network.clone(), position).evaluate(position);
+            assert_eq!(i64::from(score.value()), reference(&asset, position), "{}", position.fen(true));
+        }
+    };
+    let cached = || {
+        let files: Vec<PathBuf> = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        files[0].clone()
+    };
+    // From nothing, from the cache, and from a cache that is damaged in length or contents.
+    agrees(&Network::load_with_cache(&file, Some(&cache)).unwrap());
+    let good = fs::read(cached()).unwrap();
+    agrees(&Network::load_with_cache(&file, Some(&cache)).unwrap());
+    let mut flipped = good.clone();
+    flipped[1000] ^= 1;
+    for damaged in [&good[..good.len() - 1], &flipped, b""] {
+        // A new file, as the old one may be mapped.
+        fs::remove_file(cached()).unwrap();
+        fs::write(cache.join("new"), damaged).unwrap();
+        fs::rename(cache.join("new"), folder.join("moved")).unwrap();
+        agrees(&Network::load_with_cache(&file, Some(&cache)).unwrap());
+        fs::rename(folder.join("moved"), cached()).unwrap();
+        agrees(&Network::load_with_cache(&file, Some(&cache)).unwrap());
+        assert_eq!(fs::read(cached()).unwrap(), good);
+    }
+    // Without a cache, and where none can be written.
+    agrees(&Network::load_with_cache(&file, None).unwrap());
+    agrees(&Network::load_with_cache(&file, Some(&file.join("no folder"))).unwrap());
+}
+
+#[test]
+fn networks_that_cannot_be_loaded() {
+    let folder = folder("refused");
+    let refused = |path: &Path| match Network::load_with_cache(path, None) {
+        Err(error) => error.to_string(),
+        Ok(network) => panic!("{} was loaded", network.name()),
+    };
+    assert!(refused(&folder.join("nothing")).starts_with("it cannot be read: "));
+    assert_eq!(refused(&folder), "it is not a regular file");
+    let good = other_weights().to_bytes();
+    let file = folder.join("network.zst");
+    for (bytes, reason) in [
+        (&b"no network"[..], "not a network asset"),
+        (&good[..30], "the file ends within its header"),
+        (&good[..good.len() - 9], "the payload cannot be decompressed"),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        assert!(refused(&file).starts_with(reason), "{}", refused(&file));
+    }
+    let other = Asset::random(shapes()[1].clone(), 1);
+    fs::write(&file, other.to_bytes()).unwrap();
+    match Network::load_with_cache(&file, None) {
+        Err(LoadError::Shape(shape)) => assert_eq!(shape, other.header.shape()),
+        result => panic!("{result:?}"),
+    }
+    let message = refused(&file);
+    assert!(message.contains(&other.header.shape()) && message.contains("this engine is built for ("), "{message}");
+}
