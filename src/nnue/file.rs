@@ -3,8 +3,8 @@
 //! An asset is decoded and arranged once, into a file in the user's cache folder, which is then mapped: all processes that use a network share
 //! one copy of it in memory.
 
-use super::dimensions::{DIMENSIONS, Head, SHAPE};
-use super::{HIDDEN, KING_BUCKETS, Network};
+use super::dimensions::{DIMENSIONS, Head};
+use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
 use kiln_gen::layout::{ALIGN, Features, Plain};
 use kiln_gen::network::{Asset, Fault};
 use memmap2::{Mmap, MmapMut};

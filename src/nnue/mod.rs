@@ -12,7 +12,7 @@ mod dimensions {
 }
 
 pub use accumulator::Evaluator;
-pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE};
+pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
 pub use file::LoadError;
 
 use dimensions::{Head, OUTPUT_BUCKET};

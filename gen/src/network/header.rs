@@ -172,7 +172,7 @@ impl Header {
     }
 
     /// Refuses what no engine could be built for.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    pub fn check(&self) -> Result<(), Fault> {
         self.check_texts()?;
         self.check_buckets()?;
         let wrong = |field, value: u32, allowed| Err(Fault::Dimension { field, value, allowed });
