@@ -2,10 +2,11 @@
 
 #[cfg(target_arch = "x86_64")]
 mod cpu;
+mod net_arguments;
 
 use kiln::board::Position;
 use kiln::nnue::Network;
-use kiln::tools::{bench, perft, tables};
+use kiln::tools::{bench, net, perft, tables};
 use kiln::uci::Engine;
 use lexopt::prelude::*;
 use std::io::{self, IsTerminal, Write};
@@ -28,6 +29,14 @@ Kiln, a chess engine that speaks UCI.
                           draw the squares between two, or the line through them
   kiln tables superpiece SQUARE
                           draw the slots of a queen and knight in one
+  kiln net info FILE      what a network's file says of itself
+  kiln net verify FILE    check its hash and its expected scores
+  kiln net import QUANTISED FILE --hidden N [--mirrored] [--king-buckets LIST]
+                  [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]
+                          make a network's file of what the trainer bullet wrote;
+                          LIST is 64 numbers for a1 to h8, or a file of them
+  kiln net export FILE QUANTISED
+                          write the weights as bullet does
   kiln help | --help      this text
   kiln --version          the version
 
@@ -41,6 +50,7 @@ enum Task {
     Uci,
     Bench(Option<u32>),
     Perft(Box<Perft>),
+    Net(net::Task),
     Print(String),
 }
 
@@ -84,6 +94,11 @@ fn parse() -> Result<Task, lexopt::Error> {
             Short('V') | Long("version") => return Ok(Task::Print(format!("Kiln {}\n", env!("CARGO_PKG_VERSION")))),
             Long("threads") => threads = Some(arguments.value()?.parse_with(|text| read_threads(text))?),
             Long("divide") => divide = true,
+            // Names of files need not be text.
+            Value(word) if words.is_empty() && word == "net" && threads.is_none() && !divide => {
+                let task = net_arguments::parse(&mut arguments)?;
+                return Ok(task.map_or(Task::Print(HELP.into()), Task::Net));
+            }
             Value(word) => words.push(word.string()?),
             _ => return Err(argument.unexpected()),
         }
@@ -158,6 +173,12 @@ fn run(task: Task) -> io::Result<()> {
             }
             let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
             writeln!(out, "{total} nodes {} nps", (total as f64 / seconds) as u64)?;
+        }
+        Task::Net(task) => {
+            let mut result = Ok(());
+            let done = net::run(&task, |line| result = writeln!(out, "{line}"));
+            done.map_err(io::Error::other)?;
+            result?;
         }
         Task::Print(text) => write!(out, "{text}")?,
     }

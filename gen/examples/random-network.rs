@@ -26,7 +26,8 @@ fn write() -> Result<String, Box<dyn Error>> {
         "single" => Head::Single,
         first => Head::Layers { first: first.parse().map_err(|_| USAGE)?, second: 32 },
     };
-    let buckets: u8 = buckets.parse().ok().filter(|buckets| (1..=8).contains(buckets)).ok_or("1 to 8 output buckets")?;
+    let buckets: u8 =
+        buckets.parse().ok().filter(|buckets| (1..=8).contains(buckets)).ok_or("1 to 8 output buckets")?;
     let header = Header {
         name: "random weights".into(),
         hidden: hidden.parse().map_err(|_| USAGE)?,
@@ -36,6 +37,7 @@ fn write() -> Result<String, Box<dyn Error>> {
     };
     header.check()?;
     let shape = header.shape();
-    std::fs::write(file, Asset::random(header, 1).to_bytes()).map_err(|error| format!("cannot write {file}: {error}"))?;
+    std::fs::write(file, Asset::random(header, 1).to_bytes())
+        .map_err(|error| format!("cannot write {file}: {error}"))?;
     Ok(shape)
 }

@@ -1,5 +1,6 @@
-//! Commands beside playing: perft, bench, tables.
+//! Commands beside playing: perft, bench, tables, net.
 
 pub mod bench;
+pub mod net;
 pub mod perft;
 pub mod tables;

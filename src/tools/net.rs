@@ -1,0 +1,188 @@
+//! Network files: what they say of themselves, whether they keep it, and exchange with the trainer bullet.
+
+use crate::board::Position;
+use crate::types::{Color, PieceType};
+use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, Provenance, equal_output_buckets};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// More than any network has: the widest with the most buckets has 101 MB.
+const MAX_BYTES: u64 = 1 << 27;
+
+/// What is done to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Shows the header.
+    Info(PathBuf),
+    /// Compares the expected scores with those of the reference.
+    Verify(PathBuf),
+    /// Makes an asset of a file of bullet's.
+    Import {
+        /// The file of bullet's.
+        quantised: PathBuf,
+        /// The asset that is written.
+        out: PathBuf,
+        /// What the file does not tell.
+        header: Box<Header>,
+    },
+    /// Writes a file as bullet does.
+    Export {
+        /// The asset.
+        asset: PathBuf,
+        /// The file that is written.
+        out: PathBuf,
+    },
+}
+
+/// Does it and hands out lines of text. Fails with one sentence.
+pub fn run(task: &Task, mut print: impl FnMut(String)) -> Result<(), String> {
+    match task {
+        Task::Info(path) => print(describe(&load(path)?, fs::metadata(path).map_or(0, |file| file.len()))),
+        Task::Verify(path) => verify(&load(path)?, print)?,
+        Task::Import { quantised, out, header } => {
+            let imported = Asset::import(Header::clone(header), &read(quantised)?);
+            let mut asset = imported.map_err(|error| format!("cannot import {}: {error}", quantised.display()))?;
+            asset.header.expected = SAMPLES.into_iter().filter_map(|fen| expect(&asset, fen)).collect();
+            write(out, &asset.to_bytes())?;
+            print(format!("{}: {}", out.display(), asset.header.shape()));
+        }
+        Task::Export { asset: path, out } => {
+            let exported = load(path)?.export();
+            let bytes = exported.map_err(|error| format!("cannot export {}: {error}", path.display()))?;
+            write(out, &bytes)?;
+            print(format!("{}: {} bytes", out.display(), bytes.len()));
+        }
+    }
+    Ok(())
+}
+
+/// The header of a network of bullet's simple examples with this accumulator width, with bullet's usual quantisation, no buckets and no name.
+pub fn plain_header(hidden: u32) -> Header {
+    Header {
+        name: "unnamed".into(),
+        provenance: Provenance { description: "imported from bullet's quantised.bin".into(), ..Provenance::default() },
+        inputs: Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64] },
+        hidden,
+        head: Head::Single,
+        output_buckets: equal_output_buckets(1),
+        qa: 255,
+        qb: 64,
+        scale: 400,
+        win_draw_loss: [0; 4],
+        expected: Vec::new(),
+        sha256: [0; 32],
+    }
+}
+
+/// Reads an asset, or says in one sentence why it is none.
+pub fn load(path: &Path) -> Result<Asset, String> {
+    Asset::from_bytes(&read(path)?).map_err(|error| format!("cannot use {}: {error}", path.display()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let refuse = |reason: String| format!("cannot read {}: {reason}", path.display());
+    // A device or a pipe could be read without end.
+    let metadata = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(refuse("it is no regular file".into()));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(refuse(format!("it has {} bytes, allowed are at most {MAX_BYTES}", metadata.len())));
+    }
+    fs::read(path).map_err(|error| refuse(error.to_string()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    fs::write(path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Positions whose scores are added to what is imported: much and little material, kings on both halves, Black to move.
+const SAMPLES: [&str; 8] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/2KR3R w kq - 0 1",
+    "2rq1rk1/pb1n1ppN/4p3/1pb5/3P1Pn1/P1N5/1PQ1B1PP/R1B2RK1 b - - 0 16",
+    "r1bqk2r/ppp2ppp/2n2n2/2bpp3/4P3/2NP1N2/PPP1BPPP/R1BQK2R b KQkq - 0 6",
+    "6k1/5ppp/1r6/8/3R4/1P4P1/5P1P/6K1 w - - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
+    "8/5k2/3p4/1p1Pp2p/pP2Pp1P/P4P1K/8/8 b - - 99 50",
+    "8/8/4k3/8/3q4/8/8/4K3 w - - 0 1",
+];
+
+/// The score of the reference for one of [`SAMPLES`], unless it is too large to be kept.
+fn expect(asset: &Asset, fen: &str) -> Option<Expected> {
+    let score = evaluate(asset, fen).expect("the samples are positions");
+    Some(Expected { fen: fen.into(), score: score.try_into().ok()? })
+}
+
+fn evaluate(asset: &Asset, fen: &str) -> Result<i64, String> {
+    let position: Position = fen.parse().map_err(|error| format!("an expected score has a position with a {error}"))?;
+    let mut pieces = Vec::new();
+    for color in Color::ALL {
+        for kind in PieceType::ALL {
+            let squares = position.pieces(color, kind);
+            pieces.extend(squares.into_iter().map(|square| (color as usize, kind as usize, square as usize)));
+        }
+    }
+    Ok(asset.evaluate(&pieces, position.side_to_move() == Color::Black))
+}
+
+fn verify(asset: &Asset, mut print: impl FnMut(String)) -> Result<(), String> {
+    // What follows a first layer is computed in floating point, perhaps in another order.
+    let tolerance = if asset.header.head == Head::Single { 0 } else { 1 };
+    let mut wrong = 0;
+    for Expected { fen, score } in &asset.header.expected {
+        let found = evaluate(asset, fen)?;
+        let is_wrong = found.abs_diff((*score).into()) > tolerance;
+        wrong += usize::from(is_wrong);
+        print(format!("{}  found {found}, expected {score}: {fen}", if is_wrong { "wrong" } else { "right" }));
+    }
+    let all = asset.header.expected.len();
+    if wrong > 0 {
+        return Err(format!("{wrong} of {all} expected scores are not what the network gives"));
+    }
+    print(format!("the hash is right, and {all} of {all} expected scores"));
+    Ok(())
+}
+
+/// The header as a list, one field a line.
+fn describe(asset: &Asset, file_length: u64) -> String {
+    let header = &asset.header;
+    let Header { provenance, inputs, .. } = header;
+    let numbers = |buckets: &[u8]| buckets.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
+    let or_unknown = |is_known: bool, text: String| if is_known { text } else { "not known".into() };
+
+    let mut text = String::new();
+    let mut line = |field: &str, value: String| writeln!(text, "{field:<16}{value}").expect("strings take all");
+    line("name", header.name.clone());
+    line("shape", header.shape());
+    line("mirrored", (if inputs.mirrored { "yes" } else { "no" }).into());
+    line("merged kings", (if inputs.merged_kings { "yes" } else { "no" }).into());
+    if header.king_bucket_count() > 1 {
+        for (rank, buckets) in inputs.king_buckets.chunks(8).enumerate().rev() {
+            line(if rank == 7 { "king buckets" } else { "" }, numbers(buckets));
+        }
+    }
+    if header.output_bucket_count() > 1 {
+        line("output buckets", format!("{} for 0 to 32 pieces", numbers(&header.output_buckets)));
+    }
+    line("quantisation", format!("qa {}, qb {}, scale {}", header.qa, header.qb, header.scale));
+    let model = header.win_draw_loss;
+    let constants = model.map(|constant| format!("{:.3}", f64::from(constant) / 1000.0)).join(" ");
+    line("win, draw, loss", or_unknown(model != [0; 4], constants));
+    line("provenance", provenance.description.clone());
+    line("generation", provenance.generation.to_string());
+    line("positions", provenance.positions.to_string());
+    line("data", or_unknown(provenance.data_sha256 != [0; 32], hexadecimal(&provenance.data_sha256)));
+    line("commit", or_unknown(!provenance.commit.is_empty(), provenance.commit.clone()));
+    line("seed", provenance.seed.to_string());
+    line("expected scores", header.expected.len().to_string());
+    line("sha256", hexadecimal(&header.sha256));
+    line("size", format!("{file_length} bytes, weights of {} bytes", header.payload_length()));
+    // Lines are printed with an end of their own.
+    text.trim_end().into()
+}
+
+fn hexadecimal(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}

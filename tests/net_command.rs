@@ -1,0 +1,217 @@
+//! `kiln net`, through the built binary.
+
+use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, Weights, equal_output_buckets, material};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// An empty folder for one test.
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("net").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs `kiln net` with these words: whether it succeeds, what it prints, and its error.
+fn run<T: AsRef<OsStr>>(words: &[T]) -> (bool, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    let output = command.arg("net").args(words).stdin(Stdio::null()).output().expect("the binary starts");
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+fn net<T: AsRef<OsStr>>(words: &[T]) -> String {
+    let (succeeded, out, error) = run(words);
+    assert!(succeeded && error.is_empty(), "{error}");
+    out
+}
+
+/// The one sentence with which it fails.
+fn refusal<T: AsRef<OsStr>>(words: &[T]) -> String {
+    let (succeeded, _, error) = run(words);
+    assert!(!succeeded);
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error.strip_prefix("kiln: ").expect("the name of the program").trim_end().into()
+}
+
+fn default_network() -> String {
+    format!("{}/assets/kiln.nnue.zst", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Wider than the material network, with everything there is.
+fn large(head: Head) -> Asset {
+    let king_buckets = std::array::from_fn(|square| (square % 8).min(7 - square % 8) as u8);
+    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets };
+    let output_buckets = equal_output_buckets(8);
+    Asset::random(Header { inputs, output_buckets, hidden: 64, head, ..material().header }, 5)
+}
+
+#[test]
+fn headers_are_shown() {
+    let info = net(&["info", &default_network()]);
+    for line in ["name            material\n", "shape           (768hm -> 32)x2 -> 1\n", "expected scores 4\n"] {
+        assert!(info.contains(line), "{info}");
+    }
+    assert!(!info.contains("buckets"), "{info}");
+
+    let file = scratch("info").join("large network.zst");
+    let mut asset = large(Head::Layers { first: 16, second: 32 });
+    asset.header.provenance.commit = "0123abc".into();
+    asset.header.win_draw_loss = [-1500, 20, 0, 7];
+    fs::write(&file, asset.to_bytes()).unwrap();
+    let info = net(&["info".as_ref(), file.as_os_str()]);
+    for line in [
+        "shape           (704x4hm -> 64)x2 -> 16 -> 32 -> 1, 8 output buckets\n",
+        "king buckets    0 1 2 3 3 2 1 0\n                0 1 2 3 3 2 1 0\n",
+        "output buckets  0 0 0 0 0 0 1 1 1 1 2 ",
+        "win, draw, loss -1.500 0.020 0.000 0.007\n",
+        "commit          0123abc\n",
+        "data            not known\n",
+    ] {
+        assert!(info.contains(line), "no {line:?} in {info}");
+    }
+}
+
+#[test]
+fn expected_scores_are_verified() {
+    let found = net(&["verify", &default_network()]);
+    assert_eq!(found.lines().filter(|line| line.starts_with("right  found ")).count(), 4, "{found}");
+    assert!(found.ends_with("\nthe hash is right, and 4 of 4 expected scores\n"), "{found}");
+
+    let file = scratch("verify").join("network");
+    let verify = |asset: &Asset| {
+        fs::write(&file, asset.to_bytes()).unwrap();
+        run(&["verify".as_ref(), file.as_os_str()])
+    };
+    let mut asset = material();
+    asset.header.expected[1].score += 1;
+    let (succeeded, found, error) = verify(&asset);
+    assert!(!succeeded && found.contains("\nwrong  found 50, expected 51: r3k2r/"), "{found}");
+    assert_eq!(error, "kiln: 1 of 4 expected scores are not what the network gives\n");
+
+    // Floating point may be off by one.
+    let mut asset = large(Head::Layers { first: 32, second: 32 });
+    let fen = "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1";
+    let pieces = [(0, 5, 4), (1, 0, 12), (1, 5, 20)];
+    let score = asset.evaluate(&pieces, false) as i32;
+    for (difference, is_right) in [(-2, false), (-1, true), (0, true), (1, true), (2, false)] {
+        asset.header.expected = vec![Expected { fen: fen.into(), score: score + difference }];
+        assert_eq!(verify(&asset).0, is_right, "{difference}");
+    }
+    asset.header.expected[0].fen = "8/8 w".into();
+    let (succeeded, _, error) = verify(&asset);
+    assert!(!succeeded && error.starts_with("kiln: an expected score has a position with a bad "), "{error}");
+}
+
+#[test]
+fn exchange_with_bullet() {
+    let folder = scratch("bullet");
+    let [quantised, asset, again] = ["quantised.bin", "asset", "again.bin"].map(|name| folder.join(name));
+    let mut original = large(Head::Single);
+    original.header.inputs.merged_kings = false;
+    original = Asset::random(original.header, 6);
+    fs::write(&quantised, original.export().unwrap()).unwrap();
+
+    let king_buckets = "0 1 2 3 3 2 1 0\n".repeat(8);
+    let list = folder.join("king buckets");
+    fs::write(&list, &king_buckets).unwrap();
+    for buckets in
+        [OsStr::new(&king_buckets), OsStr::new(&king_buckets.trim_end().replace([' ', '\n'], ",")), list.as_os_str()]
+    {
+        let mut words =
+            vec!["import".as_ref(), quantised.as_os_str(), asset.as_os_str(), "--king-buckets".as_ref(), buckets];
+        words.extend(["--hidden=64", "--mirrored", "--output-buckets", "8", "--name", "try"].map(OsStr::new));
+        let printed = net(&words);
+        assert!(printed.ends_with(": (768x4hm -> 64)x2 -> 1, 8 output buckets\n"), "{printed}");
+        let imported = Asset::from_bytes(&fs::read(&asset).unwrap()).unwrap();
+        assert_eq!((&imported.features, &imported.weights), (&original.features, &original.weights));
+        assert_eq!((&imported.header.name[..], imported.header.qb), ("try", 64));
+        assert_eq!(imported.header.output_buckets, original.header.output_buckets);
+    }
+    assert!(net(&["verify".as_ref(), asset.as_os_str()]).ends_with(", and 8 of 8 expected scores\n"));
+    net(&["export".as_ref(), asset.as_os_str(), again.as_os_str()]);
+    assert_eq!(fs::read(&again).unwrap(), fs::read(&quantised).unwrap());
+
+    let refused = |options: &[&str]| {
+        let files = ["import".as_ref(), quantised.as_os_str(), asset.as_os_str()];
+        refusal(&[&files[..], &options.iter().map(OsStr::new).collect::<Vec<_>>()].concat())
+    };
+    for (options, reason) in [
+        (&[][..], "net import needs --hidden, "),
+        (&["--hidden", "wide"], "expected a whole number up to 4294967295"),
+        (&["--hidden", "33"], "hidden is 33, allowed is 32 to 2048 in steps of 32"),
+        (&["--hidden", "64", "--qa", "65536"], "expected a whole number up to 65535"),
+        (&["--hidden", "64", "--qa", "256"], "qa is 256, allowed is 1 to 255"),
+        (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
+        (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 31 "),
+        (&["--hidden", "64", "--king-buckets", "no file"], "cannot read the king buckets from no file: "),
+        (&["--hidden", "64", "--name", "a\nb"], "name holds '\\n', "),
+        (&["--hidden", "64"], "the file has 395456 bytes, the dimensions ask for 98690, or 98752 with padding"),
+        (&["--hidden"], "missing argument for option '--hidden'"),
+        (&["--width", "64"], "invalid option '--width'"),
+    ] {
+        let error = refused(options);
+        assert!(error.contains(reason), "{options:?}: {error}");
+    }
+    // What is there stays there.
+    assert!(Asset::from_bytes(&fs::read(&asset).unwrap()).is_ok());
+
+    let layers = large(Head::Layers { first: 16, second: 32 });
+    assert!(matches!(layers.weights, Weights::Layers { .. }));
+    fs::write(&asset, layers.to_bytes()).unwrap();
+    let error = refusal(&["export".as_ref(), asset.as_os_str(), again.as_os_str()]);
+    assert!(error.starts_with("cannot export ") && error.contains("the network has layers"), "{error}");
+}
+
+#[test]
+fn files_that_are_none() {
+    let folder = scratch("none");
+    let good = fs::read(default_network()).unwrap();
+    let file = folder.join("file");
+    for action in ["info", "verify"] {
+        let refused = |path: &Path| refusal(&[action.as_ref(), path.as_os_str()]);
+        let missing = folder.join("missing");
+        assert!(refused(&missing).starts_with(&format!("cannot read {}: ", missing.display())));
+        assert_eq!(refused(&folder), format!("cannot read {}: it is no regular file", folder.display()));
+        let mut damaged = good.clone();
+        damaged[30] ^= 1;
+        for (bytes, reason) in [
+            (&b"no network"[..], "not a network asset"),
+            (&good[..50], "the file ends within its header"),
+            (&good[..good.len() - 1], "the payload cannot be decompressed"),
+            (&damaged, "the file is damaged"),
+        ] {
+            fs::write(&file, bytes).unwrap();
+            let error = refused(&file);
+            assert!(
+                error.starts_with(&format!("cannot use {}: ", file.display())) && error.contains(reason),
+                "{error}"
+            );
+        }
+        fs::File::create(&file).unwrap().set_len((1 << 27) + 1).unwrap();
+        assert!(refused(&file).ends_with(": it has 134217729 bytes, allowed are at most 134217728"));
+    }
+    let nowhere = folder.join("missing/out");
+    let error = refusal(&["export".as_ref(), OsStr::new(&default_network()), nowhere.as_os_str()]);
+    assert!(error.starts_with(&format!("cannot write {}: ", nowhere.display())), "{error}");
+}
+
+#[test]
+fn words_that_are_none() {
+    for (words, reason) in [
+        (&[][..], "bad net command \"\": expected info, verify, import or export"),
+        (&["show", "file"], "bad net command \"show\": expected info, verify, import or export"),
+        (&["info"], "net info needs one file, as in: kiln net info FILE"),
+        (&["verify", "a", "b"], "net verify needs one file, as in: kiln net verify FILE"),
+        (&["import", "a"], "net import needs two files, as in: kiln net import FROM TO"),
+        (&["export", "a"], "net export needs two files, as in: kiln net export FROM TO"),
+        (&["info", "a", "--hidden", "64"], "--hidden is for kiln net import"),
+        (&["info", "a", "--nonsense"], "invalid option '--nonsense'"),
+        (&["info", "a", "--divide"], "invalid option '--divide'"),
+    ] {
+        assert_eq!(refusal(words), reason, "{words:?}");
+    }
+    assert!(net(&["--help"]).contains("kiln net info FILE"));
+}
