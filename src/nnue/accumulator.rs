@@ -119,11 +119,17 @@ impl Evaluator {
         self.current = self.current.checked_sub(1).expect("a move was played");
     }
 
-    /// The score of the current position, which is `position`, for the side to move.
-    pub fn evaluate(&mut self, position: &Position) -> Score {
+    /// Computes the accumulators of the current position, which is `position`. Worth it where many others follow from one that is not scored
+    /// itself: they need not go back further.
+    pub fn prepare(&mut self, position: &Position) {
         for side in Color::ALL {
             self.compute(side, position);
         }
+    }
+
+    /// The score of the current position, which is `position`, for the side to move.
+    pub fn evaluate(&mut self, position: &Position) -> Score {
+        self.prepare(position);
         let side = position.side_to_move();
         let sums = &self.plies[self.current].sums;
         let bucket = usize::from(OUTPUT_BUCKET[position.occupied().len() as usize]);

@@ -140,6 +140,7 @@ impl<'a> Worker<'a> {
         let mut child_line = Line::new();
         let mut picker = MovePicker::new();
         picker.fill(position, &moves, known.and_then(|entry| entry.best), &self.butterfly);
+        self.evaluator.prepare(position);
         self.history.push(position);
         for (number, mv) in picker.by_ref().enumerate() {
             let mut next = position.clone();
