@@ -34,7 +34,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
             Long("hidden") => options.hidden = Some(arguments.value()?.parse_with(|text| read_number(text, u32::MAX))?),
             Long("king-buckets") => options.king_buckets = Some(read_king_buckets(arguments.value()?)?),
             Long("output-buckets") => {
-                options.output_buckets = Some(arguments.value()?.parse_with(|text| read_output_buckets(text))?);
+                options.output_buckets = Some(arguments.value()?.parse_with(read_output_buckets)?);
             }
             Long("qa") => options.qa = Some(arguments.value()?.parse_with(|text| read_number(text, u16::MAX))?),
             Long("qb") => options.qb = Some(arguments.value()?.parse_with(|text| read_number(text, u16::MAX))?),

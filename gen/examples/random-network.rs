@@ -1,17 +1,24 @@
-//! Writes a network of random weights, to try how fast a shape is: `random-network FILE HIDDEN single|16|32 OUTPUT_BUCKETS`.
+//! Writes a network of random weights, to try an engine on any shape:
+//! `random-network FILE [--hidden 512] [--layers 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--seed 1]`.
 
-use kiln_gen::network::{Asset, Head, Header, equal_output_buckets, material};
-use std::error::Error;
+use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, equal_output_buckets};
+use lexopt::prelude::*;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: random-network FILE HIDDEN single|16|32 OUTPUT_BUCKETS";
+struct Options {
+    file: PathBuf,
+    hidden: u32,
+    layers: Option<u32>,
+    king_buckets: u8,
+    output_buckets: u8,
+    merged_kings: bool,
+    seed: u64,
+}
 
 fn main() -> ExitCode {
-    match write() {
-        Ok(shape) => {
-            println!("{shape}");
-            ExitCode::SUCCESS
-        }
+    match parse().and_then(write) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("random-network: {error}");
             ExitCode::FAILURE
@@ -19,25 +26,63 @@ fn main() -> ExitCode {
     }
 }
 
-fn write() -> Result<String, Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, hidden, head, buckets] = &arguments[..] else { return Err(USAGE.into()) };
-    let head = match head.as_str() {
-        "single" => Head::Single,
-        first => Head::Layers { first: first.parse().map_err(|_| USAGE)?, second: 32 },
-    };
-    let buckets: u8 =
-        buckets.parse().ok().filter(|buckets| (1..=8).contains(buckets)).ok_or("1 to 8 output buckets")?;
+fn parse() -> Result<Options, lexopt::Error> {
+    let mut arguments = lexopt::Parser::from_env();
+    let mut file = None;
+    let (mut hidden, mut layers, mut seed) = (256, None, 1);
+    let (mut king_buckets, mut output_buckets, mut merged_kings) = (1, 1, false);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("hidden") => hidden = arguments.value()?.parse()?,
+            Long("layers") => layers = Some(arguments.value()?.parse()?),
+            Long("king-buckets") => king_buckets = arguments.value()?.parse()?,
+            Long("output-buckets") => output_buckets = arguments.value()?.parse()?,
+            Long("merged-kings") => merged_kings = true,
+            Long("seed") => seed = arguments.value()?.parse()?,
+            Value(name) if file.is_none() => file = Some(PathBuf::from(name)),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    for (option, value, allowed) in [
+        ("--king-buckets", king_buckets, [1, 2, 4, 8, 16, 32].as_slice()),
+        ("--output-buckets", output_buckets, &[1, 2, 3, 4, 5, 6, 7, 8]),
+    ] {
+        if !allowed.contains(&value) {
+            return Err(format!("{option} is {value}, allowed is one of {allowed:?}").into());
+        }
+    }
+    let file = file.ok_or("no file is given, as in: random-network FILE --hidden 512")?;
+    Ok(Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, seed })
+}
+
+fn write(options: Options) -> Result<(), lexopt::Error> {
+    let Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, seed } = options;
+    // Bands of the half of the board on which a mirrored king is seen.
+    let bucket = |square: usize| (square / 8 * 4 + (square % 8).min(7 - square % 8)) / (32 / usize::from(king_buckets));
+    let description = format!("random weights of seed {seed}, good for nothing but tests");
     let header = Header {
-        name: "random weights".into(),
-        hidden: hidden.parse().map_err(|_| USAGE)?,
-        head,
-        output_buckets: equal_output_buckets(buckets),
-        ..material().header
+        name: format!("random {seed}"),
+        provenance: Provenance { description, seed, ..Provenance::default() },
+        inputs: Inputs {
+            mirrored: true,
+            merged_kings,
+            king_buckets: std::array::from_fn(|square| bucket(square) as u8),
+        },
+        hidden,
+        head: layers.map_or(Head::Single, |first| Head::Layers { first, second: 32 }),
+        output_buckets: equal_output_buckets(output_buckets),
+        qa: 255,
+        qb: 64,
+        scale: 400,
+        win_draw_loss: [0; 4],
+        expected: Vec::new(),
+        sha256: [0; 32],
     };
-    header.check()?;
     let shape = header.shape();
-    std::fs::write(file, Asset::random(header, 1).to_bytes())
-        .map_err(|error| format!("cannot write {file}: {error}"))?;
-    Ok(shape)
+    // Before anything is made of them, the dimensions have to be possible.
+    header.check().map_err(|error| error.to_string())?;
+    let bytes = Asset::random(header, seed).to_bytes();
+    std::fs::write(&file, &bytes).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    println!("{}: {shape}, {} bytes", file.display(), bytes.len());
+    Ok(())
 }

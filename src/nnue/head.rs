@@ -15,7 +15,8 @@ impl<const HIDDEN: usize, const BUCKETS: usize> Forward<HIDDEN> for SingleHead<H
             + i64::from(native::screlu_dot(other, other_weights, QA as i16));
         let (qa, qb) = (i64::from(QA), i64::from(QB));
         let output = sum / qa + i64::from(self.bias[bucket]);
-        (output * i64::from(SCALE) / (qa * qb)) as i32
+        let score = output * i64::from(SCALE) / (qa * qb);
+        score.clamp(i32::MIN.into(), i32::MAX.into()) as i32
     }
 }
 

@@ -171,7 +171,7 @@ impl Header {
         Sha256::new_with_prefix(header.to_bytes()).chain_update(payload).finalize().into()
     }
 
-    /// Refuses what no engine could be built for.
+    /// Refuses what no engine could be built for, as [`Asset::from_bytes`](super::Asset::from_bytes) does.
     pub fn check(&self) -> Result<(), Fault> {
         self.check_texts()?;
         self.check_buckets()?;
