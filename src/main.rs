@@ -92,7 +92,7 @@ fn parse() -> Result<Task, lexopt::Error> {
         match argument {
             Short('h') | Long("help") => return Ok(Task::Print(HELP.into())),
             Short('V') | Long("version") => return Ok(Task::Print(format!("Kiln {}\n", env!("CARGO_PKG_VERSION")))),
-            Long("threads") => threads = Some(arguments.value()?.parse_with(|text| read_threads(text))?),
+            Long("threads") => threads = Some(arguments.value()?.parse_with(read_threads)?),
             Long("divide") => divide = true,
             // Names of files need not be text.
             Value(word) if words.is_empty() && word == "net" && threads.is_none() && !divide => {

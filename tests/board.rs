@@ -207,9 +207,8 @@ fn moves_are_symmetric() {
             return;
         }
         let is_plain = !Color::ALL.into_iter().any(|color| position.castling().any(color));
-        let transformations: [(fn(Square) -> Square, bool); 2] =
-            [(Square::flip_rank, true), (Square::flip_file, false)];
-        for (square, swap) in transformations.into_iter().take(if is_plain { 2 } else { 1 }) {
+        for swap in [true, false].into_iter().take(if is_plain { 2 } else { 1 }) {
+            let square = |square: Square| if swap { square.flip_rank() } else { square.flip_file() };
             let other = transformed(position, square, swap);
             let words = |mut words: Vec<u16>| {
                 words.sort_unstable();

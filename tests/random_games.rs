@@ -50,7 +50,7 @@ fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro25
         let read: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
         assert_eq!((&read, read.keys()), (&position, position.keys()), "{fen}");
         // At times several plies are made up for at once.
-        if rng.next_u32() % 3 != 0 {
+        if !rng.next_u32().is_multiple_of(3) {
             assert_eq!(evaluator.evaluate(&position), fresh(&position), "{fen}");
         }
 

@@ -115,9 +115,9 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
         for &quad in rest {
             add_group(&mut chains[0], inputs, weights, usize::from(quad));
         }
-        for i in 0..NEURONS / 16 {
-            let sum = _mm512_add_epi32(chains[0][i], chains[1][i]);
-            _mm512_storeu_si512(sums.0.as_mut_ptr().add(16 * i).cast(), sum);
+        let [first, second] = chains;
+        for (i, (first, second)) in first.into_iter().zip(second).enumerate().take(NEURONS / 16) {
+            _mm512_storeu_si512(sums.0.as_mut_ptr().add(16 * i).cast(), _mm512_add_epi32(first, second));
         }
     }
     sums

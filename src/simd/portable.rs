@@ -38,7 +38,8 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
     let (first, second) = row.0.split_at(N / 2);
     assert_eq!(out.len(), N / 2);
     for ((out, &a), &b) in out.iter_mut().zip(first).zip(second) {
-        *out = (u32::from(a.clamp(0, 255) as u16) * u32::from(b.clamp(0, 255) as u16) >> 9) as u8;
+        let [a, b] = [a, b].map(|value| value.clamp(0, 255) as u32);
+        *out = ((a * b) >> 9) as u8;
     }
 }
 
