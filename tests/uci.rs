@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 impl Kiln {
     fn start() -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+            // Networks are not to be cached where the user's are.
+            .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -201,6 +203,39 @@ fn perft_and_options() {
     let out = feed("uci\nsetoption name Hash value 2\nsetoption name Clear Hash\ngo perft 3");
     assert!(out.contains("option name Hash type spin default 16 min 1 max "), "{out}");
     assert!(out.contains("a2a3: 380\n") && out.ends_with("Nodes searched: 8902\n"), "{out}");
+}
+
+#[test]
+fn networks_by_option() {
+    use kiln_gen::network::{Asset, Header, material};
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("a folder of  networks");
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, hidden: u32| {
+        let header = Header { name: name.into(), hidden, ..material().header };
+        let path = folder.join(name);
+        std::fs::write(&path, Asset::random(header, 1).to_bytes()).unwrap();
+        path.display().to_string()
+    };
+    let (same, other) = (write("same shape", 32), write("other shape", 64));
+    let set = |path: &str| format!("setoption name EvalFile value {path}\neval\n");
+    let script = [set(&same), set(&other), set("no such file"), set("<empty>"), set(&same), set("none")].concat();
+    let out = feed(&script);
+    let lines: Vec<&str> = out.lines().filter(|line| line.contains("network")).collect();
+    let says = |line: &str| line.split(" says ").next().unwrap().to_owned();
+    let expected = [
+        ("info string network same shape scores", "info string network same shape"),
+        ("(768hm -> 64)x2 -> 1", "info string network same shape"),
+        ("it cannot be read", "info string network same shape"),
+        ("info string network material scores", "info string network material"),
+        ("info string network same shape scores", "info string network same shape"),
+        ("info string network material scores", "info string network material"),
+    ];
+    assert_eq!(lines.len(), 2 * expected.len(), "{out}");
+    for (pair, (answer, evaluation)) in lines.chunks(2).zip(expected) {
+        assert!(pair[0].contains(answer), "{}", pair[0]);
+        assert_eq!(says(pair[1]), evaluation);
+    }
+    assert!(lines[2].contains("(768hm -> 32)x2 -> 1") && lines[2].contains("network same shape stays"), "{}", lines[2]);
 }
 
 #[test]
