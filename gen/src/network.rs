@@ -81,8 +81,13 @@ pub enum Weights {
 }
 
 impl Asset {
-    /// Reads an asset; the hash, the dimensions and the size of the weights are checked.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
+    /// Reads what an asset says of itself, and checks the dimensions. Whether it keeps it, only [`Asset::from_bytes`] finds out.
+    pub fn read_header(bytes: &[u8]) -> Result<Header, Fault> {
+        Self::split(bytes).map(|(header, _)| header)
+    }
+
+    /// The header and the compressed payload.
+    fn split(bytes: &[u8]) -> Result<(Header, &[u8]), Fault> {
         let rest = bytes.strip_prefix(&MAGIC).ok_or(Fault::NotAnAsset)?;
         let (version, rest) = rest.split_first_chunk().ok_or(Fault::Truncated)?;
         let version = u16::from_le_bytes(*version);
@@ -98,7 +103,12 @@ impl Asset {
             return Err(Fault::HeaderLength { stated: length, read });
         }
         header.check()?;
+        Ok((header, payload))
+    }
 
+    /// Reads an asset; the hash, the dimensions and the size of the weights are checked.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
+        let (header, payload) = Self::split(bytes)?;
         let expected = header.payload_length();
         // The capacity bounds what is decompressed, however much the stream claims to hold.
         let payload = zstd::bulk::decompress(payload, expected).map_err(Fault::Payload)?;

@@ -84,15 +84,18 @@ impl Network {
 
     /// [`Network::load`] with the folder in which arranged networks are kept, if any.
     pub fn load_with_cache(path: &Path, folder: Option<&Path>) -> Result<Self, LoadError> {
-        let asset = read(path).and_then(|bytes| Asset::from_bytes(&bytes).map_err(LoadError::Asset))?;
-        if asset.header.dimensions() != DIMENSIONS {
-            return Err(LoadError::Shape(asset.header.shape()));
+        let bytes = read(path)?;
+        let header = Asset::read_header(&bytes).map_err(LoadError::Asset)?;
+        if header.dimensions() != DIMENSIONS {
+            return Err(LoadError::Shape(header.shape()));
         }
-        let hash: String = asset.header.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        // The name of the cached file is the hash of header and weights: what it holds was found sound when it was written.
+        let hash: String = header.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
         if let Some(map) = cached.as_deref().and_then(open) {
-            return Ok(Self::mapped(map, asset.header.name));
+            return Ok(Self::mapped(map, header.name));
         }
+        let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
         let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
         contents.extend(<[u8; 32]>::from(Sha256::digest(&contents)));
         // A cache that cannot be written is no reason to play without the network.
@@ -100,12 +103,12 @@ impl Network {
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
         {
-            return Ok(Self::mapped(map, asset.header.name));
+            return Ok(Self::mapped(map, header.name));
         }
         let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
         memory.copy_from_slice(&contents);
         let map = memory.make_read_only().map_err(LoadError::Memory)?;
-        Ok(Self::mapped(map, asset.header.name))
+        Ok(Self::mapped(map, header.name))
     }
 
     fn mapped(map: Mmap, name: String) -> Self {
