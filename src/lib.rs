@@ -1,12 +1,13 @@
 //! Kiln, a chess engine whose tables are fired at build time.
 //!
-//! The rooms of the house, each of which uses only those before it: [`types`], [`tables`], [`simd`], [`board`], [`nnue`], [`search`],
-//! [`tools`], [`uci`].
+//! The rooms of the house, each of which uses only those before it: [`types`], [`tables`], [`simd`], [`board`], [`nnue`],
+//! [`tablebases`], [`search`], [`tools`], [`uci`].
 
 pub mod board;
 pub mod nnue;
 pub mod search;
 pub mod simd;
+pub mod tablebases;
 pub mod tables;
 pub mod tools;
 pub mod types;

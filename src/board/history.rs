@@ -51,6 +51,15 @@ impl History {
         }
         false
     }
+
+    /// Whether `current` or a position before it has come again since the last move that cannot be taken back.
+    pub fn has_repetition(&self, current: &Position) -> bool {
+        let reversible = usize::from(current.halfmove_clock()).min(self.keys.len());
+        let mut keys: Vec<u64> = self.keys[self.keys.len() - reversible..].to_vec();
+        keys.push(current.key());
+        keys.sort_unstable();
+        keys.windows(2).any(|pair| pair[0] == pair[1])
+    }
 }
 
 #[cfg(test)]
@@ -66,6 +75,7 @@ mod tests {
             history.push(&position);
             position = position.make(position.parse_move(text).unwrap());
             drawn.push((history.is_repetition(&position, 0), history.is_repetition(&position, history.len())));
+            assert_eq!(history.has_repetition(&position), drawn.len() >= 4);
         }
         let expected = [false, false, false, true, true, true, true, true].map(|within| (within, false));
         assert_eq!(drawn[..7], expected[..7]);

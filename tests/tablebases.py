@@ -1,0 +1,91 @@
+"""What python-chess reads in Syzygy tables, one position a line: FEN, outcome -2 to 2, distance, and the outcome after each move.
+
+usage: tablebases.py FOLDER COUNT    COUNT random legal positions over all the tables, always the same ones
+       tablebases.py FOLDER all      all legal positions of three pieces in which White has the third
+"""
+
+import itertools
+import pathlib
+import random
+import sys
+
+import chess
+import chess.syzygy
+
+
+def material(name):
+    """The pieces of a table: KQvKR."""
+    strong, weak = name.split("v")
+    kinds = chess.PIECE_SYMBOLS
+    return [(kinds.index(letter.lower()), colour) for side, colour in ((strong, True), (weak, False)) for letter in side]
+
+
+def setup(pieces, squares, turn):
+    """The position, or none if it cannot be one."""
+    board = chess.Board(None)
+    board.turn = turn
+    for (kind, colour), square in zip(pieces, squares):
+        if kind == chess.PAWN and not 8 <= square < 56:
+            return None
+        board.set_piece_at(square, chess.Piece(kind, colour))
+    return board if board.is_valid() else None
+
+
+def en_passant(dice):
+    """A position of kings and pawns in which one has just passed the other."""
+    while True:
+        turn = dice.random() < 0.5
+        rank, back = (4, 8) if turn else (3, -8)
+        file = dice.randrange(7)
+        passed, passing = dice.sample((chess.square(file, rank), chess.square(file + 1, rank)), 2)
+        pieces = [(chess.PAWN, turn), (chess.PAWN, not turn), (chess.KING, True), (chess.KING, False)]
+        board = setup(pieces, [passed, passing, *dice.sample(range(64), 2)], turn)
+        if board and not any(map(board.piece_at, (passing + back, passing + 2 * back))):
+            board.ep_square = passing + back
+            if board.is_valid() and board.has_legal_en_passant():
+                return board
+
+
+def sample(names, count, seed=1):
+    dice = random.Random(seed)
+    while count > 0:
+        name = dice.choice(names)
+        pieces = material(name)
+        if dice.random() < 0.5:
+            pieces = [(kind, not colour) for kind, colour in pieces]
+        if name == "KPvKP" and dice.random() < 0.5:
+            board = en_passant(dice)
+        else:
+            board = setup(pieces, dice.sample(range(64), len(pieces)), dice.random() < 0.5)
+        if board:
+            count -= 1
+            yield board
+
+
+def everything(names):
+    for name in names:
+        pieces = material(name)
+        if len(pieces) == 3:
+            for turn in chess.COLORS:
+                for squares in itertools.permutations(range(64), 3):
+                    board = setup(pieces, squares, turn)
+                    if board:
+                        yield board
+
+
+def main(folder, count):
+    names = sorted(path.stem for path in pathlib.Path(folder).glob("*.rtbw"))
+    boards = everything(names) if count == "all" else sample(names, int(count))
+    with chess.syzygy.open_tablebase(folder) as tables:
+        for number, board in enumerate(boards):
+            moves = []
+            # The moves of every tenth position.
+            if number % 10 == 0:
+                for move in list(board.legal_moves):
+                    board.push(move)
+                    moves.append(f"{move.uci()}:{-tables.probe_wdl(board)}")
+                    board.pop()
+            print(board.fen(), tables.probe_wdl(board), tables.probe_dtz(board), *moves, sep="\t")
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,180 @@
+//! The Syzygy tables as Kiln and as python-chess read them.
+
+use kiln::board::{History, Position};
+use kiln::tablebases::{Error, Files, Tablebases, Wdl};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The folder of small tables, and the right to open a set; none, which is said, if there is no such folder.
+fn tables() -> Option<(String, MutexGuard<'static, ()>)> {
+    static ONE_SET_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let data = std::env::var("KILN_TEST_DATA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data").into());
+    let folder = format!("{data}/syzygy");
+    if !Path::new(&folder).is_dir() {
+        println!("skipped: there is no {folder}");
+        return None;
+    }
+    Some((folder, ONE_SET_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// A folder of its own for a test.
+fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn position(fen: &str) -> Position {
+    fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"))
+}
+
+fn outcome(text: &str) -> Wdl {
+    let all = [Wdl::Loss, Wdl::BlessedLoss, Wdl::Draw, Wdl::CursedWin, Wdl::Win];
+    all[(text.parse::<i32>().unwrap() + 2) as usize]
+}
+
+/// 6,000 random positions, or as many as `KILN_TABLEBASE_POSITIONS` says; `all` for all of three pieces, which takes long.
+#[test]
+fn agrees_with_python_chess() {
+    let Some((folder, _alone)) = tables() else { return };
+    if !Command::new("python3").args(["-c", "import chess.syzygy"]).output().is_ok_and(|done| done.status.success()) {
+        println!("skipped: there is no python3 with the package \"chess\"");
+        return;
+    }
+    let tables = Tablebases::open(&folder).unwrap();
+    let count = std::env::var("KILN_TABLEBASE_POSITIONS").unwrap_or("6000".into());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tablebases.py");
+    let mut other = Command::new("python3").args([script, &folder, &count]).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut positions, mut moves, mut outcomes) = (0, 0, [0; 5]);
+    for line in BufReader::new(other.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        let mut fields = line.split('\t');
+        let position = position(fields.next().unwrap());
+        let expected = outcome(fields.next().unwrap());
+        assert_eq!(tables.probe_wdl(&position), Some(expected), "{line}");
+        if !position.is_over() {
+            let dtz: i32 = fields.next().unwrap().parse().unwrap();
+            assert_eq!(tables.probe_dtz(&position), Some(dtz), "{line}");
+            let ranked = tables.rank_root(&position, &History::new(), true).unwrap();
+            assert_eq!(ranked.len(), position.moves().len(), "{line}");
+            assert_eq!(ranked.iter().map(|ranked| ranked.wdl).max(), Some(expected), "{line}");
+            assert!(ranked.is_sorted_by(|a, b| a.rank >= b.rank && a.wdl >= b.wdl), "{line}");
+            for (text, other) in fields.map(|field| field.split_once(':').unwrap()) {
+                let found = ranked.iter().find(|ranked| ranked.mv.uci(false) == text).map(|ranked| ranked.wdl);
+                assert_eq!(found, Some(outcome(other)), "{line}: {text}");
+                moves += 1;
+            }
+        }
+        positions += 1;
+        outcomes[expected as usize] += 1;
+    }
+    assert!(other.wait().unwrap().success());
+    println!("{positions} positions ({outcomes:?} from loss to win) and {moves} moves agree");
+    assert!(positions > 0 && moves > 0 && outcomes[0] > 0 && outcomes[2] > 0 && outcomes[4] > 0);
+}
+
+#[test]
+fn what_is_not_in_the_tables() {
+    let Some((folder, _alone)) = tables() else { return };
+    let tables = Tablebases::open(&folder).unwrap();
+    assert_eq!((tables.pieces(), tables.files()), (4, 70));
+    let wdl = |fen| tables.probe_wdl(&position(fen));
+    assert_eq!(wdl("8/8/8/4k3/8/8/8/KQ6 w - - 0 1"), Some(Wdl::Win));
+    assert_eq!(wdl("8/8/8/4k3/8/8/8/KQ6 w - - 1 1"), None, "the halfmove clock runs");
+    assert_eq!(wdl("4k3/8/8/8/8/8/8/4K2R w K - 0 1"), None, "castling is possible");
+    assert_eq!(wdl("4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1"), None, "there are five pieces");
+    assert_eq!(tables.rank_root(&Position::startpos(), &History::new(), true), None);
+    assert_eq!(tables.rank_root(&position("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1"), &History::new(), true), None, "stalemate");
+    // The root may have a clock. Mate in three plies with one ply to spare, and with none.
+    let best = |fen| tables.rank_root(&position(fen), &History::new(), true).unwrap()[0];
+    assert_eq!(best("k7/8/2K5/8/8/8/8/1Q6 w - - 10 90").wdl, Wdl::Win);
+    assert_eq!(best("k7/8/8/3K4/8/8/8/1Q6 w - - 99 90").wdl, Wdl::CursedWin);
+}
+
+/// With tables of outcomes alone the ranking still keeps a win.
+#[test]
+fn outcomes_suffice_without_distances() {
+    let Some((folder, _alone)) = tables() else { return };
+    let few = scratch("outcomes");
+    for name in ["KPvK", "KQvK", "KRvK", "KBvK", "KNvK"] {
+        fs::copy(format!("{folder}/{name}.rtbw"), few.join(format!("{name}.rtbw"))).unwrap();
+    }
+    let tables = Tablebases::open(few.to_str().unwrap()).unwrap();
+    assert_eq!((tables.pieces(), tables.files()), (3, 5));
+    let pawn = position("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1");
+    let ranked = tables.rank_root(&pawn, &History::new(), true).unwrap();
+    assert_eq!(ranked.len(), pawn.moves().len());
+    for ranked in &ranked {
+        let after = pawn.make(ranked.mv).fen(false).replace(" 1 1", " 0 1");
+        let child = position(&after);
+        assert_eq!(Some(-ranked.wdl), tables.probe_wdl(&child), "{after}");
+    }
+    let won = position("8/8/4k3/8/4K3/8/4P3/8 w - - 0 1");
+    assert_eq!(tables.probe_dtz(&won), None);
+    let ranked = tables.rank_root(&won, &History::new(), true).unwrap();
+    assert_eq!((ranked[0].wdl, ranked.last().unwrap().wdl), (Wdl::Win, Wdl::Draw), "{ranked:?}");
+}
+
+#[test]
+fn threads_share_a_set() {
+    let Some((folder, _alone)) = tables() else { return };
+    let tables = Tablebases::open(&folder).unwrap();
+    // Nothing has been read yet: all threads ask for the same files at once.
+    let sums = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| walk(&tables))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(sums.iter().all(|&sum| sum == walk(&tables)), "{sums:?}");
+}
+
+/// Follows the best ranked move from a few roots, and adds up what is met.
+fn walk(tables: &Tablebases) -> i32 {
+    let roots =
+        ["8/8/8/4k3/8/8/8/KQR5 w - - 0 1", "8/3p4/8/8/4k3/8/2P5/K7 w - - 0 1", "8/8/3r4/4k3/8/8/8/KQ6 w - - 0 1"];
+    let mut sum = 0;
+    for root in roots {
+        let (mut position, mut history) = (position(root), History::new());
+        for _ in 0..12 {
+            let Some(ranked) = tables.rank_root(&position, &history, true) else { break };
+            sum += tables.probe_dtz(&position).unwrap() + tables.probe_wdl(&position).map_or(0, |wdl| wdl as i32);
+            history.push(&position);
+            position = position.make(ranked[0].mv);
+        }
+    }
+    sum
+}
+
+#[test]
+fn one_set_at_a_time_and_none_lost() {
+    let Some((folder, _alone)) = tables() else { return };
+    let tables = Tablebases::open(&folder).unwrap();
+    assert!(matches!(Tablebases::open(&folder), Err(Error::InUse)));
+    // A path that is wrong is known to be before the old set is given up.
+    assert!(Files::find("nowhere").is_err());
+    let found = Files::find(&format!("{folder};{folder}")).unwrap();
+    assert_eq!((found.pieces(), found.count()), (4, 70), "no table is counted twice");
+    drop(tables);
+    let tables = found.open().unwrap();
+    assert_eq!(tables.probe_wdl(&position("8/8/8/8/4k3/8/8/KQ6 b - - 0 1")), Some(Wdl::Loss));
+}
+
+#[test]
+fn bad_paths_are_named() {
+    let message = |path: &str| Files::find(path).unwrap_err().to_string();
+    let empty = scratch("empty");
+    let empty = empty.to_str().unwrap();
+    assert!(message("no/such/folder").starts_with("cannot read the folder \"no/such/folder\": "));
+    assert!(message(empty).starts_with("no Syzygy tables (files like KQvK.rtbw) in "));
+    assert!(message("").starts_with("no Syzygy tables"));
+    for (name, contents) in [("cut short", vec![0x71, 0xe8, 0x23, 0x5d]), ("another file", vec![1; 80])] {
+        let folder = scratch(&format!("damaged, {name}"));
+        fs::write(folder.join("KQvK.rtbw"), contents).unwrap();
+        let expected = "KQvK.rtbw\" is no Syzygy table, or incomplete";
+        assert!(message(folder.to_str().unwrap()).ends_with(expected), "{name}");
+    }
+}
