@@ -249,7 +249,7 @@ impl<'a> Worker<'a> {
     fn count_node(&mut self, ply: usize) -> Result<(), Stopped> {
         let limits = self.search.limits;
         let over = limits.nodes.is_some_and(|nodes| self.nodes >= nodes)
-            || self.search.stop.load(Relaxed)
+            || self.search.signals.stop.load(Relaxed)
             || (self.nodes.is_multiple_of(CLOCK_INTERVAL) && self.timer.is_hard_over());
         if self.has_move && over {
             self.stopped = true;
