@@ -1,22 +1,32 @@
 //! The binary: UCI on standard input, or one command given as arguments.
 
+mod analyse_arguments;
 #[cfg(target_arch = "x86_64")]
 mod cpu;
 mod net_arguments;
 
 use kiln::board::Position;
 use kiln::nnue::Network;
+use kiln::search::MAX_MEGABYTES;
+use kiln::tools::analyse::{Analysis, analyse};
+use kiln::tools::speedtest::{Speedtest, speedtest};
 use kiln::tools::{bench, net, perft, tables};
-use kiln::uci::Engine;
+use kiln::uci::{self, Engine, ParseError};
 use lexopt::prelude::*;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const HELP: &str = "\
 Kiln, a chess engine that speaks UCI.
 
   kiln                    UCI on standard input; a chess program starts it like this
   kiln bench [DEPTH]      search fixed positions; the node count identifies the version
+  kiln speedtest [THREADS] [HASH] [SECONDS]
+                          search the positions of some games; nodes a second
+  kiln analyse [FEN | startpos] [moves MOVE ...] [--time SECONDS] [--depth N]
+                  [--lines N] [--hash MB] [--threads N]
+                          show the best lines; moves like e2e4 or Nf3
   kiln perft DEPTH [FEN] [--divide] [--threads N]
                           count move sequences from FEN or the start, on N threads,
                           and by first move
@@ -37,6 +47,7 @@ Kiln, a chess engine that speaks UCI.
                           LIST is 64 numbers for a1 to h8, or a file of them
   kiln net export FILE QUANTISED
                           write the weights as bullet does
+  kiln COMMAND ...        commands of UCI, as in: kiln position startpos go depth 9
   kiln help | --help      this text
   kiln --version          the version
 
@@ -48,6 +59,9 @@ const MAX_THREADS: usize = 1024;
 
 enum Task {
     Uci,
+    Lines(String),
+    Speedtest(Speedtest),
+    Analyse(Box<Analysis>),
     Bench(Option<u32>),
     Perft(Box<Perft>),
     Net(net::Task),
@@ -99,6 +113,10 @@ fn parse() -> Result<Task, lexopt::Error> {
                 let task = net_arguments::parse(&mut arguments)?;
                 return Ok(task.map_or(Task::Print(HELP.into()), Task::Net));
             }
+            Value(word) if words.is_empty() && word == "analyse" && threads.is_none() && !divide => {
+                let task = analyse_arguments::parse(&mut arguments)?;
+                return Ok(task.map_or(Task::Print(HELP.into()), |analysis| Task::Analyse(Box::new(analysis))));
+            }
             Value(word) => words.push(word.string()?),
             _ => return Err(argument.unexpected()),
         }
@@ -115,17 +133,55 @@ fn parse() -> Result<Task, lexopt::Error> {
         ["help"] => Task::Print(HELP.into()),
         ["bench"] => Task::Bench(None),
         ["bench", text] => Task::Bench(Some(read_depth(text)?)),
+        ["speedtest", ref numbers @ ..] => Task::Speedtest(read_speedtest(numbers)?),
         ["perft"] => return Err("perft needs a depth, as in: kiln perft 6".into()),
         ["perft", depth] => perft(depth, Position::startpos())?,
         ["perft", depth, ref fen @ ..] => perft(depth, fen.join(" ").parse().map_err(|error| format!("{error}"))?)?,
         ["tables"] => Task::Print(tables::describe()),
         ["tables", ref words @ ..] => Task::Print(tables::draw(words)?),
+        [first, ..] if is_uci(first) => Task::Lines(join_commands(&words)),
         [command, ..] => {
             return Err(
                 format!("cannot do {command:?} with these arguments; \"kiln help\" lists what can be done").into()
             );
         }
     })
+}
+
+/// Whether it begins with a command of UCI.
+fn is_uci(text: &str) -> bool {
+    let first = text.split_ascii_whitespace().next().unwrap_or_default();
+    !matches!(uci::parse(first), Ok(None) | Err(ParseError::Unknown(_)))
+}
+
+/// Lines of UCI: a word that is a command begins one, so that it makes no difference whether a shell was told to keep words together.
+fn join_commands(words: &[&str]) -> String {
+    let mut lines = String::new();
+    for word in words {
+        lines += if is_uci(word) { "\n" } else { " " };
+        lines += word;
+    }
+    lines
+}
+
+fn read_speedtest(words: &[&str]) -> Result<Speedtest, String> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let number = |place: usize, what, default, most: usize| {
+        match words.get(place) {
+        None => Ok(default),
+        Some(text) => text.parse().ok().filter(|number| (1..=most).contains(number)).ok_or(format!(
+            "bad {what} {text:?} for speedtest: expected a whole number from 1 to {most}, as in: kiln speedtest 2 256 30"
+        )),
+    }
+    };
+    if words.len() > 3 {
+        return Err("speedtest needs no more than threads, hash and seconds, as in: kiln speedtest 2 256 30".into());
+    }
+    let threads = number(0, "number of threads", threads, MAX_THREADS)?;
+    // What Stockfish's test takes.
+    let megabytes = number(1, "hash in MB", 128 * threads, MAX_MEGABYTES)?;
+    let seconds = number(2, "time in seconds", 60, 86_400)?;
+    Ok(Speedtest { threads, megabytes, time: Duration::from_secs(seconds as u64) })
 }
 
 fn read_depth(text: &str) -> Result<u32, String> {
@@ -154,6 +210,14 @@ fn run(task: Task) -> io::Result<()> {
                 )?;
             }
             Engine::new().run(io::stdin().lock());
+        }
+        Task::Lines(lines) => Engine::new().run(lines.as_bytes()),
+        Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
+        Task::Speedtest(test) => {
+            let mut result = Ok(());
+            let done = speedtest(&test, &Network::embedded(), |line| result = writeln!(out, "{line}"));
+            done.map_err(io::Error::other)?;
+            result?;
         }
         Task::Bench(depth) => {
             let mut result = Ok(());

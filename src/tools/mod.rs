@@ -1,6 +1,11 @@
-//! Commands beside playing: perft, bench, tables, net.
+//! Commands beside playing: perft, bench, speedtest, genfens, analyse, tables, net.
 
+pub mod analyse;
 pub mod bench;
+pub mod genfens;
 pub mod net;
 pub mod perft;
+pub mod san;
+mod session;
+pub mod speedtest;
 pub mod tables;

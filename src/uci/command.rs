@@ -34,6 +34,8 @@ pub enum Command {
     Eval,
     /// `bench [DEPTH]`.
     Bench(Option<u32>),
+    /// `genfens N seed S book FILE|None`: what follows `genfens`.
+    GenFens(String),
     /// `help`: list the commands.
     Help,
     /// `quit`.
@@ -121,6 +123,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
             "d" => Command::Display,
             "eval" => Command::Eval,
             "bench" => Command::Bench(words.next().map(|text| number("bench", Some(text))).transpose()?),
+            "genfens" => Command::GenFens(words.collect::<Vec<_>>().join(" ")),
             "help" => Command::Help,
             "quit" => Command::Quit,
             _ => continue,

@@ -3,7 +3,7 @@ use super::output::{Reporter, say};
 use crate::board::{History, Position};
 use crate::nnue::{Evaluator, Network};
 use crate::search::{Clock, Limits, MAX_MEGABYTES, Search, Signals, Threads, TranspositionTable};
-use crate::tools::{bench, perft};
+use crate::tools::{bench, genfens, perft};
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -29,6 +29,7 @@ go perft N                                  counts move sequences
 stop                                        ends the search with its best move
 setoption name NAME [value VALUE]           changes an option
 d, eval, bench [DEPTH]                      board, network's score, fixed search
+genfens N seed S book FILE|None             N random openings, for OpenBench
 quit";
 
 /// The engine behind the protocol: a game, its options, and perhaps a search in another thread.
@@ -143,6 +144,14 @@ impl Engine {
                 }
             }
             Command::Bench(depth) => bench::bench(depth, &self.network, |line| say!("{line}")),
+            Command::GenFens(request) => {
+                let done = request
+                    .parse()
+                    .and_then(|request| genfens::genfens(&request, &self.network, |line| say!("{line}")));
+                if let Err(reason) = done {
+                    say!("info string {reason}");
+                }
+            }
             _ => unreachable!("answered by execute"),
         }
     }

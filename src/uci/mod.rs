@@ -4,6 +4,6 @@ mod command;
 mod engine;
 mod output;
 
-pub use command::{Command, Go, SetPosition, parse};
+pub use command::{Command, Go, ParseError, SetPosition, parse};
 pub use engine::Engine;
 pub use output::Reporter;

@@ -1,0 +1,73 @@
+//! The arguments after `kiln analyse`.
+
+use kiln::board::{History, Position};
+use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
+use kiln::tools::analyse::Analysis;
+use kiln::tools::san;
+use lexopt::prelude::*;
+use std::time::Duration;
+
+/// Hash in megabytes unless another is asked for.
+const DEFAULT_HASH: usize = 256;
+/// More lines hardly fit on a screen, and more moves a position hardly has.
+const MAX_LINES: usize = 256;
+
+/// Reads what follows `analyse`; nothing if help is asked for.
+pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Analysis>, lexopt::Error> {
+    let mut words = Vec::new();
+    let mut limits = Limits::default();
+    let (mut lines, mut megabytes, mut threads) = (1, DEFAULT_HASH, 1);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Short('h') | Long("help") => return Ok(None),
+            Long("time") => limits.movetime = Some(arguments.value()?.parse_with(read_seconds)?),
+            Long("depth") => {
+                limits.depth = Some(arguments.value()?.parse_with(|text| read_number(text, MAX_PLY))? as u32)
+            }
+            Long("lines") => lines = arguments.value()?.parse_with(|text| read_number(text, MAX_LINES))?,
+            Long("hash") => megabytes = arguments.value()?.parse_with(|text| read_number(text, MAX_MEGABYTES))?,
+            Long("threads") => threads = arguments.value()?.parse_with(|text| read_number(text, super::MAX_THREADS))?,
+            Value(word) => words.push(word.string()?),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    let (position, history) = read_position(&words.join(" "))?;
+    let lines = lines.min(position.count_moves().max(1));
+    Ok(Some(Analysis { position, history, limits, lines, megabytes, threads }))
+}
+
+/// `[FEN | startpos] [moves MOVE …]`, moves in UCI or standard algebraic notation, with or without their numbers.
+fn read_position(text: &str) -> Result<(Position, History), String> {
+    let mut words = text.split_ascii_whitespace();
+    let start = words.by_ref().take_while(|&word| word != "moves").collect::<Vec<_>>().join(" ");
+    let mut position = match start.as_str() {
+        "" | "startpos" => Position::startpos(),
+        fen => fen.parse().map_err(|error| format!("{error}"))?,
+    };
+    let mut history = History::new();
+    for word in words {
+        // "12." stands before a move, "12.Nf3" is one.
+        let text = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
+        let text = if word.contains('.') { text } else { word };
+        if text.is_empty() {
+            continue;
+        }
+        let mv = san::parse(&position, text).ok_or_else(|| {
+            format!("illegal move {word:?} in {}: expected one like e2e4 or Nf3", position.fen(false))
+        })?;
+        history.push(&position);
+        position = position.make(mv);
+    }
+    Ok((position, history))
+}
+
+fn read_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or("expected a time in seconds, such as 10 or 0.5".into())
+}
+
+fn read_number(text: &str, most: usize) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or(format!("expected a whole number from 1 to {most}"))
+}

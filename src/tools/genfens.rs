@@ -1,0 +1,151 @@
+//! Random openings in the protocol by which OpenBench asks for them before engines play games for data.
+
+use super::session::Session;
+use crate::board::{History, Position};
+use crate::nnue::Network;
+use crate::search::Limits;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Random plies from the starting position, or one more: both sides shall come to move.
+const PLIES: usize = 8;
+/// Random plies from a position of a book, or one more.
+const PLIES_FROM_BOOK: usize = 3;
+/// A side that is ahead by more centipawns has as good as won, which teaches little.
+const BALANCE: i32 = 600;
+/// Nodes of the search that judges the balance.
+const NODES: u64 = 2000;
+/// Openings in a row that are over or lopsided, after which there will be no other.
+const PATIENCE: u32 = 10_000;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// How many positions.
+    pub count: u64,
+    /// Equal seeds give equal positions.
+    pub seed: u64,
+    /// A file with a FEN or EPD in each line to start from, in place of the starting position.
+    pub book: Option<PathBuf>,
+}
+
+impl FromStr for Request {
+    type Err = String;
+
+    /// Reads `N seed S book FILE|None`; what follows is for other engines.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let [count, "seed", seed, "book", book, ..] = words[..] else {
+            return Err(format!("expected \"genfens N seed S book FILE\" or \"book None\", found \"genfens {text}\""));
+        };
+        let number = |text: &str| {
+            text.parse()
+                .map_err(|_| format!("bad number {text:?} for genfens: expected a whole number from 0 to {}", u64::MAX))
+        };
+        let book = Some(book).filter(|book| !book.eq_ignore_ascii_case("none")).map(PathBuf::from);
+        Ok(Self { count: number(count)?, seed: number(seed)?, book })
+    }
+}
+
+/// Hands lines `info string genfens FEN` to `print`: positions after random moves, not over and not lopsided.
+///
+/// # Errors
+/// If the book cannot be read or a line of it that was drawn is no position, or hardly any line of it gives a balanced opening.
+pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
+    let book = request.book.as_deref().map(Book::read).transpose()?;
+    let mut session = Session::new(network, 1, 1).map_err(|error| error.to_string())?;
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(request.seed);
+    let (mut found, mut failed) = (0, 0);
+    while found < request.count {
+        let (start, plies) = match &book {
+            None => (Position::startpos(), PLIES),
+            Some(book) => (book.draw(&mut rng)?, PLIES_FROM_BOOK),
+        };
+        let plies = plies + below(2, &mut rng);
+        let balanced = walk(start, plies, &mut rng).filter(|position| {
+            // Nothing is to depend on what was searched before.
+            session.new_game().is_ok()
+                && session.search(position, &History::new(), 1, &limits, &mut ()).score.value().abs() <= BALANCE
+        });
+        match balanced {
+            Some(position) => {
+                print(&format!("info string genfens {}", position.fen(false)));
+                (found, failed) = (found + 1, 0);
+            }
+            None if failed == PATIENCE => return Err(format!("no balanced opening among {PATIENCE} in a row")),
+            None => failed += 1,
+        }
+    }
+    Ok(())
+}
+
+/// A position so many random moves on; none if it is over, or the game was before.
+fn walk(mut position: Position, plies: usize, rng: &mut Xoshiro256PlusPlus) -> Option<Position> {
+    for _ in 0..plies {
+        let moves = position.moves();
+        if moves.is_empty() {
+            return None;
+        }
+        position = position.make(moves[below(moves.len(), rng)]);
+    }
+    (!position.is_over()).then_some(position)
+}
+
+fn below(bound: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
+    ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize
+}
+
+struct Book {
+    path: PathBuf,
+    text: String,
+    /// Where lines begin.
+    starts: Vec<usize>,
+}
+
+impl Book {
+    fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("cannot read the book {path:?}: {error}"))?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let starts: Vec<usize> = lines.map(|line| line.as_ptr().addr() - text.as_ptr().addr()).collect();
+        if starts.is_empty() {
+            return Err(format!("the book {path:?} is empty: expected a FEN or EPD in each line"));
+        }
+        Ok(Self { path: path.into(), text, starts })
+    }
+
+    /// The position of a random line.
+    fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> Result<Position, String> {
+        let start = self.starts[below(self.starts.len(), rng)];
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        // The operations of an EPD follow its four fields; a FEN has two numbers there.
+        let is_fen = words.len() >= 6 && words[4..6].iter().all(|word| word.parse::<u32>().is_ok());
+        let fields = words.len().min(if is_fen { 6 } else { 4 });
+        let clocks = if is_fen { "" } else { " 0 1" };
+        let fen = words[..fields].join(" ") + clocks;
+        fen.parse().map_err(|error| format!("line {line:?} of the book {:?} is no position: {error}", self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests() {
+        let request = |text: &str| text.parse::<Request>();
+        let expected = Request { count: 3, seed: 7, book: None };
+        assert_eq!(request("3 seed 7 book None"), Ok(expected.clone()));
+        assert_eq!(request("3 seed 7 book none extra=1"), Ok(expected.clone()));
+        let book = Some("Books/a.epd".into());
+        assert_eq!(request("3 seed 7 book Books/a.epd"), Ok(Request { book, ..expected }));
+        for bad in ["", "3", "3 seed 7", "3 seed 7 book", "x seed 7 book None", "3 seed -1 book None"] {
+            let error = request(bad).unwrap_err();
+            assert!(error.contains("genfens"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The search as the tools use it.
+
+use crate::board::{History, Position};
+use crate::nnue::Network;
+use crate::search::{Limits, OutOfMemory, Outcome, Search, Signals, Sink, Threads, TranspositionTable};
+use crate::types::{PieceType, Score, WinModel};
+use std::sync::Arc;
+
+/// Searches one position after another with the same threads and hash.
+pub(super) struct Session {
+    network: Network,
+    table: TranspositionTable,
+    threads: Threads,
+    signals: Arc<Signals>,
+}
+
+impl Session {
+    pub fn new(network: &Network, megabytes: usize, threads: usize) -> Result<Self, OutOfMemory> {
+        let (table, signals) = (TranspositionTable::new(megabytes)?, Arc::default());
+        Ok(Self { network: network.clone(), table, threads: Threads::new(threads), signals })
+    }
+
+    /// By which a search can be stopped from outside.
+    pub fn signals(&self) -> Arc<Signals> {
+        Arc::clone(&self.signals)
+    }
+
+    /// The next search has nothing to do with the last.
+    pub fn new_game(&mut self) -> Result<(), OutOfMemory> {
+        self.table = self.table.cleared()?;
+        self.threads.clear();
+        Ok(())
+    }
+
+    /// How much of the hash the last search has filled, in thousandths.
+    pub fn hashfull(&self) -> u32 {
+        self.table.hashfull()
+    }
+
+    pub fn search(
+        &mut self,
+        position: &Position,
+        history: &History,
+        lines: usize,
+        limits: &Limits,
+        sink: &mut impl Sink,
+    ) -> Outcome {
+        let (network, table, signals) = (&self.network, &self.table, &*self.signals);
+        let search = Search { position, history, moves: &[], lines, limits, network, table, signals };
+        self.threads.search(&search, sink)
+    }
+
+    /// The chances to win, draw and lose, in thousandths, of the side that the score is for.
+    pub fn chances(position: &Position, score: Score) -> [u32; 3] {
+        const PAWNS: [u32; 6] = [1, 3, 3, 5, 9, 0];
+        let material = PieceType::ALL.into_iter().map(|kind| PAWNS[kind] * position.kind(kind).len()).sum();
+        WinModel::UNFITTED.chances(score, material)
+    }
+}
