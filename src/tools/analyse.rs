@@ -107,8 +107,7 @@ impl<'a> Display<'a> {
     /// Score and chances as White sees them.
     fn verdict(&self, score: Score) -> String {
         let white = if self.position.side_to_move() == Color::White { score } else { -score };
-        let [win, _, loss] = Session::chances(self.position, white).map(|thousandths| (thousandths + 5) / 10);
-        let draw = 100 - win - loss;
+        let [win, draw, loss] = percents(Session::chances(self.position, white));
         format!("{:>7}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %", pawns(white))
     }
 
@@ -180,6 +179,12 @@ fn pawns(score: Score) -> String {
     }
 }
 
+/// Thousandths that sum up to 1000 as percents that sum up to 100.
+fn percents([win, draw, _]: [u32; 3]) -> [u32; 3] {
+    let [win, not_lost] = [win, win + draw].map(|thousandths| (thousandths + 5) / 10);
+    [win, not_lost - win, 100 - not_lost]
+}
+
 /// A large number in three or four digits.
 fn short(number: f64) -> String {
     match number {
@@ -214,6 +219,8 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!([Score::centipawns(34), Score::centipawns(-210)].map(pawns), ["+0.34", "-2.10"]);
         assert_eq!([-Score::mated_in(5), Score::mated_in(4)].map(pawns), ["#3", "#-2"]);
+        assert_eq!(percents([505, 0, 495]), [51, 0, 49]);
+        assert_eq!([[35, 930, 35], [0, 0, 1000], [1000, 0, 0]].map(percents), [[4, 93, 3], [0, 0, 100], [100, 0, 0]]);
         assert_eq!([7.0, 9999.0, 123_456.0, 1_234_567.0, 2.5e9].map(short), ["7", "9999", "123 k", "1.23 M", "2.50 G"]);
     }
 }

@@ -19,7 +19,7 @@ const BALANCE: i32 = 600;
 /// Nodes of the search that judges the balance.
 const NODES: u64 = 2000;
 /// Openings in a row that are over or lopsided, after which there will be no other.
-const PATIENCE: u32 = 10_000;
+const PATIENCE: u32 = 1000;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

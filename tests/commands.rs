@@ -1,0 +1,136 @@
+//! Commands for testers and for people, through the built binary.
+
+use kiln::board::Position;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Runs `kiln` with these arguments: what it prints, or its error.
+fn kiln(arguments: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    let output = command.args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
+    let (out, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.success(), error.is_empty(), "{arguments:?}: {error}");
+    if output.status.success() { Ok(out) } else { Err(error) }
+}
+
+/// The one sentence with which it fails.
+fn refusal(arguments: &[&str]) -> String {
+    let error = kiln(arguments).expect_err("it fails");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error
+}
+
+/// As OpenBench reads them: the words after `info string genfens`, the last two of which are numbers.
+fn openings(request: &str) -> Vec<Position> {
+    let out = kiln(&[request, "quit"]).unwrap();
+    let fens = out.lines().filter_map(|line| line.strip_prefix("info string genfens "));
+    let position = |fen: &str| {
+        assert!(fen.split(' ').skip(4).all(|number| number.parse::<u32>().is_ok()), "{fen}");
+        fen.parse::<Position>().unwrap_or_else(|error| panic!("{fen}: {error}"))
+    };
+    fens.map(position).collect()
+}
+
+#[test]
+fn openings_without_a_book() {
+    let found = openings("genfens 20 seed 1 book None");
+    assert_eq!(found.len(), 20);
+    assert_eq!(found, openings("genfens 20 seed 1 book None"), "equal seeds");
+    assert_ne!(found, openings("genfens 20 seed 18446744073709551615 book None"), "other seeds");
+    assert!(found.iter().all(|position| !position.is_over()));
+    let ply = |position: &Position| 2 * usize::from(position.fullmove_number()) + position.side_to_move().index() - 2;
+    assert!(found.iter().all(|position| (8..=9).contains(&ply(position))));
+    assert!([8, 9].iter().all(|wanted| found.iter().any(|position| ply(position) == *wanted)), "both sides to move");
+}
+
+#[test]
+fn openings_from_a_book() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    // An EPD with operations, a FEN, one of Chess960, and an empty line.
+    let lines = [
+        "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - hmvc 3; id \"Ruy Lopez\";",
+        "",
+        "rnbqkbnr/pp2pppp/2p5/3p4/3PP3/8/PPP2PPP/RNBQKBNR w KQkq - 0 3",
+        "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+    ];
+    let book = folder.join("book.epd");
+    fs::write(&book, lines.join("\r\n")).unwrap();
+    let found = openings(&format!("genfens 12 seed 3 book {} and what else", book.display()));
+    assert_eq!(found.len(), 12);
+    let bad = folder.join("bad.epd");
+    fs::write(&bad, "[Event \"?\"]\n").unwrap();
+    let answer = |book: &str| kiln(&[&format!("genfens 1 seed 1 book {book}"), "quit"]).unwrap();
+    assert!(answer(bad.to_str().unwrap()).contains("is no position: "));
+    assert!(answer("nowhere.epd").starts_with("info string cannot read the book \"nowhere.epd\": "));
+    fs::write(&bad, "\n\n").unwrap();
+    assert!(answer(bad.to_str().unwrap()).contains("is empty: expected a FEN or EPD in each line"));
+    // No side is to have won already.
+    fs::write(&bad, "7k/8/8/8/8/8/8/KQQQQQQ1 w - - 0 1\n").unwrap();
+    assert!(answer(bad.to_str().unwrap()).starts_with("info string no balanced opening"));
+}
+
+#[test]
+fn commands_as_arguments() {
+    let quoted = kiln(&["position startpos moves e2e4", "go depth 3"]).unwrap();
+    let best = |out: &str| out.lines().last().unwrap().split(' ').next() == Some("bestmove");
+    assert!(best(&quoted) && best(&kiln(&["position", "startpos", "moves", "e2e4", "go", "depth", "3"]).unwrap()));
+    assert!(kiln(&["uci", "quit"]).unwrap().ends_with("uciok\n"));
+    assert!(refusal(&["no such command"]).contains("\"kiln help\" lists what can be done"));
+}
+
+#[test]
+fn an_analysis_that_nobody_watches() {
+    let out = kiln(&["analyse", "--depth", "4", "startpos", "moves", "1.", "e4", "e5", "2.Nf3", "b8c6"]).unwrap();
+    assert!(out.contains("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\n"), "{out}");
+    let depths: Vec<&str> = out.lines().filter(|line| line.starts_with("depth ")).collect();
+    assert!(depths.len() >= 4 && depths.iter().all(|line| line.contains(" %  3. ")), "{out}");
+    let last = out.lines().last().unwrap();
+    assert!(last.starts_with("Best move: ") && last.contains("depth 4"), "{last}");
+    let mate = kiln(&["analyse", "--depth", "3", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"]).unwrap();
+    assert!(mate.lines().last().unwrap().starts_with("Best move: Ra8# (a1a8); #1  White 100 %"), "{mate}");
+    let over = |fen| kiln(&["analyse", fen]).unwrap().lines().last().map(String::from);
+    assert_eq!(over("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1").unwrap(), "Checkmate: White has won.");
+    assert_eq!(over("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1").unwrap(), "Stalemate.");
+    for (bad, expected) in [
+        (vec!["8/8 w"], "bad FEN \"8/8 w\""),
+        (vec!["moves", "e4", "e4"], "illegal move \"e4\""),
+        (vec!["--time", "0"], "expected a time in seconds"),
+        (vec!["--lines", "0"], "expected a whole number from 1 to 256"),
+    ] {
+        let error = refusal(&[&["analyse"], &bad[..]].concat());
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_ends_an_analysis_with_its_result() {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(["analyse", "--hash", "1"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut out = BufReader::new(process.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("depth  3") {
+        line.clear();
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it goes on until it is stopped");
+    }
+    assert!(Command::new("kill").args(["-INT", &process.id().to_string()]).status().unwrap().success());
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert!(rest.lines().last().unwrap().starts_with("Best move: "), "{rest}");
+    assert!(process.wait().unwrap().success());
+}
+
+#[test]
+fn a_speedtest_ends_with_what_testers_read() {
+    let out = kiln(&["speedtest", "1", "1", "1"]).unwrap();
+    let last: Vec<&str> = out.lines().last().unwrap().split(' ').collect();
+    assert!(last.len() == 4 && last[1] == "nodes" && last[3] == "nps", "{out}");
+    assert!(refusal(&["speedtest", "0"]).contains("expected a whole number from 1 to 1024"));
+    assert!(refusal(&["speedtest", "1", "1", "1", "1"]).contains("kiln speedtest 2 256 30"));
+}
