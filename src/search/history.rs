@@ -34,6 +34,8 @@ impl PieceTo {
     }
 }
 
+/// By the square left and the square reached.
+type FromTo = [[i16; 64]; 64];
 /// By [`PieceTo`].
 type Row = [i16; PIECE_TO];
 
@@ -49,7 +51,7 @@ pub struct Context {
 /// The histories of a thread.
 pub struct Histories {
     /// By side, whether the enemy attacks the square left and the square reached, and these squares.
-    quiet: Box<[[[[[i16; 64]; 64]; 2]; 2]; 2]>,
+    quiet: Box<[[[FromTo; 2]; 2]; 2]>,
     /// By the move before and the move.
     continuation: Box<[Row; PIECE_TO + 1]>,
     /// By pawn structure and move.
