@@ -2,9 +2,10 @@
 
 use crate::board::{History, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, OutOfMemory, Outcome, Search, Signals, Sink, Threads, TranspositionTable};
+use crate::search::{Limits, OutOfMemory, Outcome, STACK, Search, Signals, Sink, Threads, TranspositionTable};
 use crate::types::{PieceType, Score, WinModel};
 use std::sync::Arc;
+use std::thread;
 
 /// Searches one position after another with the same threads and hash.
 pub(super) struct Session {
@@ -37,17 +38,26 @@ impl Session {
         self.table.hashfull()
     }
 
+    /// As [`Threads::search`].
+    ///
+    /// # Panics
+    /// If the system has no thread for the search.
     pub fn search(
         &mut self,
         position: &Position,
         history: &History,
         lines: usize,
         limits: &Limits,
-        sink: &mut impl Sink,
+        sink: &mut (impl Sink + Send),
     ) -> Outcome {
         let (network, table, signals) = (&self.network, &self.table, &*self.signals);
         let search = Search { position, history, moves: &[], lines, limits, network, table, signals };
-        self.threads.search(&search, sink)
+        let threads = &mut self.threads;
+        thread::scope(|scope| {
+            let run = || threads.search(&search, sink);
+            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
+            thread.expect("the system has a thread for us").join().expect("a search does not panic")
+        })
     }
 
     /// The chances to win, draw and lose, in thousandths, of the side that the score is for.

@@ -2,7 +2,7 @@ use super::command::{Command, Go, SetPosition, parse};
 use super::output::{Reporter, say};
 use crate::board::{History, Position};
 use crate::nnue::{Evaluator, Network};
-use crate::search::{Clock, Limits, MAX_MEGABYTES, Search, Signals, Threads, TranspositionTable};
+use crate::search::{Clock, Limits, MAX_MEGABYTES, STACK, Search, Signals, Threads, TranspositionTable};
 use crate::tools::{bench, genfens, perft};
 use std::io::BufRead;
 use std::path::Path;
@@ -249,7 +249,7 @@ impl Engine {
         let bounded = limits.is_bounded();
         let done = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&done);
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
             let mut reporter = reporter;
             let table = table.read().expect("nobody panics with the table in hand");
             let search = Search {
@@ -274,6 +274,10 @@ impl Engine {
                 None => say!("bestmove (none)"),
             }
         });
+        let thread = match thread {
+            Ok(thread) => thread,
+            Err(error) => return say!("info string cannot start a search: {error}"),
+        };
         self.running = Some(Running { thread, done, bounded });
     }
 
