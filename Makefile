@@ -11,9 +11,17 @@ EXE ?= kiln
 CPU ?= native
 CARGO ?= cargo
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
-# The default target is for the builder's own machine, by .cargo/config.toml; others are kept apart from it.
-FOLDER := $(if $(filter native,$(CPU)),target,target/$(CPU))
+HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 FLAGS = -C target-cpu=$(CPU)
+# What runs during the build must run here, whatever the engine is built for: with a target named, Cargo keeps the flags from it.
+ELSEWHERE := --target-dir target/$(CPU) --target $(HOST)
+ifeq ($(CPU),native)
+BUILD := --target-dir target
+BUILT := target/release
+else
+BUILD := $(ELSEWHERE)
+BUILT := target/$(CPU)/$(HOST)/release
+endif
 ifeq ($(OS),Windows_NT)
 SUFFIX := .exe
 endif
@@ -22,27 +30,25 @@ BINARY := $(patsubst %.exe,%,$(EXE))$(SUFFIX)
 export EVALFILE
 
 engine:
-	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked --bin kiln --target-dir $(FOLDER)
-	cp -f $(FOLDER)/release/kiln$(SUFFIX) "$(BINARY)"
+	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked --bin kiln $(BUILD)
+	cp -f $(BUILT)/kiln$(SUFFIX) "$(BINARY)"
 
 LEVELS := x86-64-v2 x86-64-v3 x86-64-v4
 release: $(LEVELS)
 $(LEVELS):
 	+$(MAKE) engine CPU=$@ EXE=kiln-$(VERSION)-$@
 
-# Named for its host, so that the flags do not touch what runs during the build.
-HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 TOOLS = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin
 LLVM_PROFDATA ?= $(firstword $(wildcard $(TOOLS)/llvm-profdata$(SUFFIX)) llvm-profdata)
 PROFILE := $(abspath target/profile)
 pgo:
 	@"$(LLVM_PROFDATA)" --version >/dev/null 2>&1 || { echo "make pgo needs llvm-profdata: rustup component add llvm-tools, or LLVM_PROFDATA=path of one at least as new as Rust's profiles" >&2; exit 1; }
 	rm -rf "$(PROFILE)"
-	+RUSTFLAGS="$(FLAGS) -C profile-generate=$(PROFILE)" $(CARGO) build --release --locked --bin kiln --target-dir $(FOLDER)/profiled --target $(HOST)
-	$(FOLDER)/profiled/$(HOST)/release/kiln$(SUFFIX) bench >/dev/null
+	+RUSTFLAGS="$(FLAGS) -C profile-generate=$(PROFILE)" $(CARGO) build --release --locked --bin kiln $(ELSEWHERE)
+	target/$(CPU)/$(HOST)/release/kiln$(SUFFIX) bench >/dev/null
 	"$(LLVM_PROFDATA)" merge -o "$(PROFILE)/all.profdata" "$(PROFILE)"
-	+RUSTFLAGS="$(FLAGS) -C profile-use=$(PROFILE)/all.profdata" $(CARGO) build --release --locked --bin kiln --target-dir $(FOLDER)/profiled --target $(HOST)
-	cp -f $(FOLDER)/profiled/$(HOST)/release/kiln$(SUFFIX) "$(BINARY)"
+	+RUSTFLAGS="$(FLAGS) -C profile-use=$(PROFILE)/all.profdata" $(CARGO) build --release --locked --bin kiln $(ELSEWHERE)
+	cp -f target/$(CPU)/$(HOST)/release/kiln$(SUFFIX) "$(BINARY)"
 
 clean:
 	$(CARGO) clean

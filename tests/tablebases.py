@@ -1,7 +1,7 @@
 """What python-chess reads in Syzygy tables, one position a line: FEN, outcome -2 to 2, distance, and the outcome after each move.
 
 usage: tablebases.py FOLDER COUNT    COUNT random legal positions over all the tables, always the same ones
-       tablebases.py FOLDER all      all legal positions of three pieces in which White has the third
+       tablebases.py FOLDER all      all legal positions of three pieces in which White has the third, but for mirror images
 """
 
 import itertools
@@ -65,12 +65,16 @@ def sample(names, count, seed=1):
 def everything(names):
     for name in names:
         pieces = material(name)
-        if len(pieces) == 3:
-            for turn in chess.COLORS:
-                for squares in itertools.permutations(range(64), 3):
-                    board = setup(pieces, squares, turn)
-                    if board:
-                        yield board
+        if len(pieces) != 3:
+            continue
+        # The first piece is White's king. Boards with pawns have one mirror, others three.
+        half = [square for square in range(64) if chess.square_file(square) < 4]
+        triangle = [square for square in half if chess.square_rank(square) <= chess.square_file(square)]
+        kings = half if "P" in name else triangle
+        for turn, king, third, other in itertools.product(chess.COLORS, kings, range(64), range(64)):
+            board = setup(pieces, (king, third, other), turn) if len({king, third, other}) == 3 else None
+            if board:
+                yield board
 
 
 def main(folder, count):
