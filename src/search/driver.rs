@@ -62,7 +62,8 @@ impl Search<'_> {
                     line: &best,
                 });
             }
-            if stopped || worker.timer().is_soft_over() {
+            let is_enough = self.limits.soft_nodes.is_some_and(|nodes| worker.nodes() >= nodes);
+            if stopped || is_enough || worker.timer().is_soft_over() {
                 break;
             }
         }

@@ -27,6 +27,8 @@ pub struct Limits {
     pub depth: Option<u32>,
     /// Nodes, kept exactly unless the first iteration needs more.
     pub nodes: Option<u64>,
+    /// Nodes after which no new iteration begins.
+    pub soft_nodes: Option<u64>,
     /// Time for this move.
     pub movetime: Option<Duration>,
     /// The clock of the side to move.
@@ -49,7 +51,11 @@ pub struct Clock {
 impl Limits {
     /// Whether the search ends by itself.
     pub fn is_bounded(&self) -> bool {
-        self.depth.is_some() || self.nodes.is_some() || self.movetime.is_some() || self.clock.is_some()
+        self.depth.is_some()
+            || self.nodes.is_some()
+            || self.soft_nodes.is_some()
+            || self.movetime.is_some()
+            || self.clock.is_some()
     }
 }
 

@@ -282,7 +282,7 @@ impl Engine {
             let (remaining, increment) = (go.time[!side]?, go.increment[!side]);
             Some(Clock { remaining, increment, moves_to_go: go.moves_to_go })
         });
-        Limits { depth: go.depth, nodes: go.nodes, movetime: go.movetime, clock, overhead }
+        Limits { depth: go.depth, nodes: go.nodes, soft_nodes: None, movetime: go.movetime, clock, overhead }
     }
 
     fn perft(&self, depth: u32) {

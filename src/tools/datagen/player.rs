@@ -1,0 +1,38 @@
+use crate::board::{History, Position};
+use crate::nnue::Network;
+use crate::search::{Limits, OutOfMemory, Search, TranspositionTable};
+use crate::types::{Move, Score};
+use std::sync::atomic::AtomicBool;
+
+/// Who moves: all that the generator wants of the search.
+pub struct Player {
+    network: Network,
+    limits: Limits,
+    table: TranspositionTable,
+    stop: AtomicBool,
+    nodes: u64,
+}
+
+impl Player {
+    /// One that knows nothing yet, with so many megabytes of hash.
+    pub fn new(network: &Network, limits: Limits, hash: usize) -> Result<Self, OutOfMemory> {
+        let table = TranspositionTable::new(hash)?;
+        Ok(Self { network: network.clone(), limits, table, stop: AtomicBool::new(false), nodes: 0 })
+    }
+
+    /// The best move and its score for the side to move.
+    ///
+    /// # Panics
+    /// If there is no legal move.
+    pub fn choose(&mut self, position: &Position, history: &History) -> (Move, Score) {
+        let (limits, network, table, stop) = (&self.limits, &self.network, &self.table, &self.stop);
+        let outcome = Search { position, history, limits, network, table, stop }.run(&mut ());
+        self.nodes += outcome.nodes;
+        (outcome.best.expect("the game is not over"), outcome.score)
+    }
+
+    /// Nodes visited so far.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+}
