@@ -13,6 +13,8 @@ mod time;
 pub use driver::{Outcome, STACK, Search, Signals, Threads};
 #[cfg(feature = "tune")]
 pub use parameters::{Parameter, parameters};
+#[cfg(feature = "stats")]
+pub use statistics::table as statistics_table;
 pub use table::{Bound, MAX_MEGABYTES, OutOfMemory, TranspositionTable};
 
 use crate::types::{Move, Score};
