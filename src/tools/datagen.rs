@@ -58,9 +58,6 @@ struct Progress {
     positions: AtomicU64,
 }
 
-/// A search may take so many times the soft limit.
-const HARD_FACTOR: u64 = 8;
-
 impl Settings {
     fn run(&self, network: &Network) -> Run {
         Run {
@@ -71,7 +68,7 @@ impl Settings {
             seed: self.seed,
             shard_positions: self.shard_positions,
             soft_nodes: self.soft_nodes,
-            hard_nodes: self.soft_nodes.saturating_mul(HARD_FACTOR),
+            hard_factor: 8,
             hash: self.hash,
             frc_percent: self.frc_percent,
             random_plies: [8, 9],

@@ -16,7 +16,11 @@ pub struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub fn new(run: &'a Run, network: &Network, rng: Xoshiro256PlusPlus) -> Result<Self, OutOfMemory> {
-        let limits = Limits { soft_nodes: Some(run.soft_nodes), nodes: Some(run.hard_nodes), ..Limits::default() };
+        let limits = Limits {
+            soft_nodes: Some(run.soft_nodes),
+            nodes: Some(run.soft_nodes.saturating_mul(run.hard_factor)),
+            ..Limits::default()
+        };
         Ok(Self { run, player: Player::new(network, limits, run.hash)?, rng })
     }
 
