@@ -10,6 +10,7 @@ mod selfplay;
 use crate::board::Position;
 use crate::data::{Fault, MAX_RAW, Run, Shard, Sidecar, shard_path};
 use crate::nnue::Network;
+use crate::search::STACK;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -20,6 +21,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Lines on a standard output that is no terminal come so often.
@@ -120,13 +122,23 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
             }
         }
     };
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let count = settings.threads.min(missing.len());
-        let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        let spawn = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let threads: Vec<_> = match (0..count).map(spawn).collect() {
+            Ok(threads) => threads,
+            Err(error) => {
+                // Those that run already find no more shards to do.
+                next.store(missing.len() as u64, Relaxed);
+                let what = format!("{count} threads cannot be started: {error}");
+                *fault.lock().expect("no thread panics") = Some(Fault::of_file(folder, what));
+                return;
+            }
+        };
         let bar = bar(wanted);
         let mut last_line = start;
         while !threads.iter().all(|thread| thread.is_finished()) {
-            std::thread::sleep(Duration::from_millis(50));
+            thread::sleep(Duration::from_millis(50));
             let positions = progress.positions.load(Relaxed);
             bar.set_position(positions);
             bar.set_message(progress.rates(start.elapsed()));

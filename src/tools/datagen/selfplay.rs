@@ -41,6 +41,7 @@ impl<'a> Table<'a> {
 
     /// A game from this position; none if the first score is too high or low.
     fn play_from(&mut self, start: Position) -> Option<Game> {
+        self.player.start_game();
         let is_adjudicated = !chance(self.run.unadjudicated_percent, &mut self.rng);
         let mut referee = Referee::default();
         let mut game = Game { start: start.clone(), outcome: Outcome::Draw, plies: Vec::with_capacity(200) };
