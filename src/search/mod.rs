@@ -97,6 +97,11 @@ pub struct Report<'a> {
 
 /// Hears how the search goes.
 pub trait Sink {
+    /// Whether anybody listens: what goes into reports takes time.
+    fn listens(&self) -> bool {
+        true
+    }
+
     /// A line is complete, or left its window, or the search ends with a better line than the last iteration had.
     fn report(&mut self, report: &Report);
 
@@ -107,5 +112,9 @@ pub trait Sink {
 
 /// Nobody listens.
 impl Sink for () {
+    fn listens(&self) -> bool {
+        false
+    }
+
     fn report(&mut self, _: &Report) {}
 }
