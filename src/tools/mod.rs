@@ -1,7 +1,9 @@
-//! Commands beside playing: perft, bench, speedtest, genfens, analyse, tables, net.
+//! Commands beside playing: perft, bench, speedtest, genfens, analyse, tables, net, datagen, data.
 
 pub mod analyse;
 pub mod bench;
+pub mod data;
+pub mod datagen;
 pub mod genfens;
 pub mod net;
 pub mod perft;

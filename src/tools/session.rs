@@ -27,10 +27,9 @@ impl Session {
     }
 
     /// The next search has nothing to do with the last.
-    pub fn new_game(&mut self) -> Result<(), OutOfMemory> {
-        self.table = self.table.cleared()?;
+    pub fn new_game(&mut self) {
+        self.table.clear(self.threads.count());
         self.threads.clear();
-        Ok(())
     }
 
     /// How much of the hash the last search has filled, in thousandths.

@@ -59,7 +59,7 @@ pub fn speedtest(test: &Speedtest, network: &Network, mut print: impl FnMut(&str
     ));
     let (mut nodes, mut time) = (0, Duration::ZERO);
     for (name, moves) in GAMES {
-        session.new_game().map_err(|error| error.to_string())?;
+        session.new_game();
         let (mut position, mut history) = (Position::startpos(), History::new());
         let (before, mut fullest) = (nodes, 0);
         for text in moves.split(' ') {
