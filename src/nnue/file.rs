@@ -5,8 +5,9 @@
 
 use super::dimensions::{DIMENSIONS, Head};
 use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
+use crate::types::WinModel;
 use kiln_gen::layout::{ALIGN, Features, Plain};
-use kiln_gen::network::{Asset, Fault};
+use kiln_gen::network::{Asset, Fault, Header};
 use memmap2::{Mmap, MmapMut};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -93,7 +94,7 @@ impl Network {
         let hash: String = header.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
         if let Some(map) = cached.as_deref().and_then(open) {
-            return Ok(Self::mapped(map, header.name));
+            return Ok(Self::mapped(map, &header));
         }
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
         let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
@@ -103,15 +104,15 @@ impl Network {
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
         {
-            return Ok(Self::mapped(map, header.name));
+            return Ok(Self::mapped(map, &header));
         }
         let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
         memory.copy_from_slice(&contents);
         let map = memory.make_read_only().map_err(LoadError::Memory)?;
-        Ok(Self::mapped(map, header.name))
+        Ok(Self::mapped(map, &header))
     }
 
-    fn mapped(map: Mmap, name: String) -> Self {
+    fn mapped(map: Mmap, header: &Header) -> Self {
         fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
@@ -119,7 +120,13 @@ impl Network {
             // which is kept beside this reference in a private field, and the reference is only lent out for the life of the network.
             unsafe { &*bytes.as_ptr().cast::<T>() }
         }
-        Self { features: view(&map, 0), head: view(&map, FEATURES_LENGTH), name: name.into(), map: Some(Arc::new(map)) }
+        Self {
+            features: view(&map, 0),
+            head: view(&map, FEATURES_LENGTH),
+            name: header.name.as_str().into(),
+            win_model: WinModel::new(header.win_draw_loss),
+            map: Some(Arc::new(map)),
+        }
     }
 }
 

@@ -100,7 +100,7 @@ impl fmt::Display for Score {
             return write!(f, "cp {}", self.0);
         }
         let plies = Self::MATE - self.0.abs();
-        if self.0 > 0 { write!(f, "mate {}", (plies + 1) / 2) } else { write!(f, "mate -{}", plies / 2) }
+        write!(f, "mate {}", if self.0 > 0 { (plies + 1) / 2 } else { -(plies / 2) })
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn printed_for_uci() {
         assert_eq!(Score::centipawns(-34).to_string(), "cp -34");
-        assert_eq!(Score::mated_in(0).to_string(), "mate -0");
+        assert_eq!(Score::mated_in(0).to_string(), "mate 0");
         assert_eq!(Score::mated_in(2).to_string(), "mate -1");
         assert_eq!((-Score::mated_in(1)).to_string(), "mate 1");
         assert_eq!((-Score::mated_in(3)).to_string(), "mate 2");
