@@ -31,7 +31,6 @@ fn python_chess_analyses_and_plays() {
 }
 
 #[test]
-#[ignore = "the present search knows one line and looks at all moves"]
 fn python_chess_asks_for_several_lines_and_few_moves() {
     python_chess(&["lines", "root_moves"]);
 }

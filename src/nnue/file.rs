@@ -91,10 +91,10 @@ impl Network {
             return Err(LoadError::Shape(header.shape()));
         }
         // The name of the cached file is the hash of header and weights: what it holds was found sound when it was written.
-        let hash: String = header.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = header.sha256_text();
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
         if let Some(map) = cached.as_deref().and_then(open) {
-            return Ok(Self::mapped(map, &header));
+            return Ok(Self::mapped(map, &header, &hash));
         }
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
         let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
@@ -104,15 +104,15 @@ impl Network {
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
         {
-            return Ok(Self::mapped(map, &header));
+            return Ok(Self::mapped(map, &header, &hash));
         }
         let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
         memory.copy_from_slice(&contents);
         let map = memory.make_read_only().map_err(LoadError::Memory)?;
-        Ok(Self::mapped(map, &header))
+        Ok(Self::mapped(map, &header, &hash))
     }
 
-    fn mapped(map: Mmap, header: &Header) -> Self {
+    fn mapped(map: Mmap, header: &Header, hash: &str) -> Self {
         fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
@@ -125,6 +125,7 @@ impl Network {
             head: view(&map, FEATURES_LENGTH),
             name: header.name.as_str().into(),
             win_model: WinModel::new(header.win_draw_loss),
+            sha256: hash.into(),
             map: Some(Arc::new(map)),
         }
     }

@@ -16,7 +16,7 @@ pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, 
 pub use file::LoadError;
 
 use crate::types::WinModel;
-use dimensions::{Head, OUTPUT_BUCKET, WIN_DRAW_LOSS};
+use dimensions::{Head, OUTPUT_BUCKET, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
 use memmap2::Mmap;
@@ -30,6 +30,7 @@ pub struct Network {
     head: &'static Head,
     name: Arc<str>,
     win_model: WinModel,
+    sha256: Arc<str>,
     /// What the references point into, if not into the program itself.
     map: Option<Arc<Mmap>>,
 }
@@ -39,7 +40,14 @@ impl Network {
     pub fn embedded() -> Self {
         static FEATURES: &Features<HIDDEN, KING_BUCKETS> = embed!("network_features");
         static HEAD: &Head = embed!("network_head");
-        Self { features: FEATURES, head: HEAD, name: NAME.into(), win_model: WinModel::new(WIN_DRAW_LOSS), map: None }
+        Self {
+            features: FEATURES,
+            head: HEAD,
+            name: NAME.into(),
+            win_model: WinModel::new(WIN_DRAW_LOSS),
+            sha256: SHA256.into(),
+            map: None,
+        }
     }
 
     /// Its name, as the asset says.
@@ -50,6 +58,16 @@ impl Network {
     /// How its scores turn into chances to win, draw and lose, as the asset says.
     pub fn win_model(&self) -> WinModel {
         self.win_model
+    }
+
+    /// Whether both have the same weights in the same place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.features, other.features) && std::ptr::eq(self.head, other.head)
+    }
+
+    /// The hash of its header and weights, as the asset says, in hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// Whether it is the one that is part of the program.

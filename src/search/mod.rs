@@ -1,13 +1,18 @@
 //! Finding a move: iterative deepening, alpha-beta, the transposition table, time. It knows no UCI; it reports to a [`Sink`].
 
 mod alphabeta;
+mod correction;
 mod driver;
 mod history;
+mod parameters;
 mod picker;
+mod statistics;
 mod table;
 mod time;
 
-pub use driver::{Outcome, Search, Signals, Threads};
+pub use driver::{Outcome, STACK, Search, Signals, Threads};
+#[cfg(feature = "tune")]
+pub use parameters::{Parameter, parameters};
 pub use table::{Bound, MAX_MEGABYTES, OutOfMemory, TranspositionTable};
 
 use crate::types::{Move, Score};

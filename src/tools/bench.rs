@@ -6,7 +6,7 @@ use crate::search::{Limits, Search, Signals, Threads, TranspositionTable};
 use std::time::Instant;
 
 /// Depth unless another is asked for.
-pub const DEFAULT_DEPTH: u32 = 6;
+pub const DEFAULT_DEPTH: u32 = 12;
 
 /// Openings, middle games, endings, positions with checks and promotions, and one of Chess960.
 const POSITIONS: [&str; 16] = [

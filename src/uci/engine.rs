@@ -4,7 +4,7 @@ use super::output::{Output, Reporter, Style, say};
 use super::strength;
 use crate::board::{History, Position};
 use crate::nnue::Network;
-use crate::search::{Clock, Limits, Outcome, Search, Signals, Threads, TranspositionTable};
+use crate::search::{Clock, Limits, Outcome, STACK, Search, Signals, Threads, TranspositionTable};
 use crate::tools::{bench, eval, perft};
 use crate::types::Move;
 use std::collections::VecDeque;
@@ -345,9 +345,11 @@ impl Engine {
         signals.pondering.store(go.ponder, Relaxed);
         let (output, sender, said) = (self.output.clone(), self.sender.clone(), Arc::clone(&signals));
         let (position, history, network) = (self.position.clone(), self.history.clone(), self.network.clone());
-        let mut means = self.means.take().expect("what searches waits for the end of the search before");
-        let thread = thread::spawn(move || {
+        // The means follow once there is a thread: if there is none, they are not lost.
+        let (give, take) = mpsc::sync_channel::<Box<Means>>(1);
+        let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
             let _guard = AbortOnPanic;
+            let Ok(mut means) = take.recv() else { return };
             let search = Search {
                 position: &position,
                 history: &history,
@@ -376,7 +378,17 @@ impl Engine {
             let hand_back = move || drop(sender.send(Event::Over(means)));
             output.line_after(hand_back, format_args!("{answer}"));
         });
-        self.running = Some(Running { thread: thread.thread().clone(), signals, is_bounded });
+        match thread {
+            Ok(thread) => {
+                self.running = Some(Running { thread: thread.thread().clone(), signals, is_bounded });
+                let means = self.means.take().expect("what searches waits for the end of the search before");
+                give.send(means).expect("the thread takes them before anything else");
+            }
+            Err(error) => {
+                say!(self.output, "info string cannot start a search: {error}");
+                say!(self.output, "bestmove (none)");
+            }
+        }
     }
 
     /// The moves that are asked for and legal; empty for all.
