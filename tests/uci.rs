@@ -1,6 +1,8 @@
 //! The built binary, spoken to as a GUI would.
 
 use kiln::board::{History, Position};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -547,6 +549,53 @@ fn a_game_of_a_hundred_thousand_moves() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     kiln.ask("go depth 2", "bestmove");
     kiln.quit();
+}
+
+#[test]
+fn stop_is_heard_by_all_threads() {
+    let mut kiln = Kiln::start();
+    kiln.send("setoption name Threads value 4");
+    for _ in 0..5 {
+        kiln.send("go infinite");
+        kiln.until("info depth 4 ");
+        let said = Instant::now();
+        kiln.ask("stop", "bestmove");
+        // 0.5 ms is usual, but tests run side by side.
+        assert!(said.elapsed() < Duration::from_secs(1), "{:?}", said.elapsed());
+    }
+    kiln.quit();
+}
+
+#[test]
+fn every_search_has_its_move_whatever_comes_between() {
+    const COMMANDS: [&str; 16] = [
+        "stop",
+        "ponderhit",
+        "isready",
+        "go depth 3",
+        "go nodes 300",
+        "go infinite",
+        "go ponder depth 2",
+        "go ponder wtime 50 btime 50",
+        "go searchmoves e2e4 a7a5 depth 2",
+        "go wtime 60 winc 3",
+        "position startpos moves e2e4",
+        "position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
+        "setoption name MultiPV value 3",
+        "setoption name Threads value 2",
+        "setoption name UCI_LimitStrength value true",
+        "ucinewgame",
+    ];
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
+    for _ in 0..40 {
+        let script: Vec<&str> = (0..20).map(|_| COMMANDS[random.next_u32() as usize % COMMANDS.len()]).collect();
+        let out = feed(&script.join("\n"));
+        let count =
+            |start: &str, lines: &mut dyn Iterator<Item = &str>| lines.filter(|line| line.starts_with(start)).count();
+        let searches = count("go", &mut script.iter().copied());
+        assert_eq!(count("bestmove", &mut out.lines()), searches, "{script:?}\n{out}");
+        assert_eq!(count("readyok", &mut out.lines()), count("isready", &mut script.iter().copied()));
+    }
 }
 
 #[test]

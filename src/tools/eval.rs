@@ -33,7 +33,7 @@ pub fn describe(position: &Position, network: &Network) -> String {
         }
         text += &format!("{pieces} | {}\n{worths} |\n{border}", rank as u8 + 1);
     }
-    text += &format!("{}\n\n", File::ALL.map(|file| format!("     {}  ", file.letter())).concat());
+    text += &format!(" {}\n\n", File::ALL.map(|file| format!("    {}", file.letter())).join("   "));
     if OUTPUT_BUCKETS > 1 {
         for bucket in 0..OUTPUT_BUCKETS {
             let score = from_white(evaluator.evaluate_in_bucket(position, bucket));
