@@ -505,7 +505,8 @@ fn limited_strength_limits_nodes() {
         ));
         let report = out.lines().rev().find(|line| line.starts_with("info depth")).unwrap().to_owned();
         let nodes = report.split(' ').skip_while(|word| *word != "nodes").nth(1).unwrap();
-        assert!(out.contains("bestmove "), "{out}");
+        let best = out.lines().last().unwrap().split(' ').nth(1).unwrap();
+        assert!(report.contains(&format!(" pv {best}")), "{out}");
         nodes.parse::<u64>().unwrap()
     };
     let [weak, strong] = [800, 2400].map(nodes);

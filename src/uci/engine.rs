@@ -366,6 +366,10 @@ impl Engine {
                 say!(output, "info depth 0 score {}", outcome.score);
             }
             if is_limited && let Some(chosen) = strength::choose(reporter.into_candidates(), elo) {
+                if outcome.best != Some(chosen.best) {
+                    // The last line shown is that of the move.
+                    say!(output, "{}", chosen.text);
+                }
                 (outcome.best, outcome.ponder) = (Some(chosen.best), chosen.ponder);
             }
             // What has nothing left to look at still waits for `stop` or `ponderhit`.

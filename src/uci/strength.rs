@@ -45,6 +45,7 @@ mod tests {
             ponder: None,
             score: Score::centipawns(score),
             depth: 1,
+            text: String::new(),
         };
         scores.iter().enumerate().map(candidate).collect()
     }
