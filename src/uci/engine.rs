@@ -300,12 +300,9 @@ impl Engine {
 
     /// Forgets all that earlier searches have found.
     pub(super) fn forget(&mut self) {
-        let means = self.means();
-        means.threads.clear();
-        match means.table.cleared() {
-            Ok(cleared) => means.table = cleared,
-            Err(error) => say!(self.output, "info string {error}; the old hash stays"),
-        }
+        let Means { threads, table } = self.means();
+        threads.clear();
+        table.clear(threads.count());
     }
 
     /// Sets up a position if all of its moves are legal; else says which is not and leaves the position as it was.
