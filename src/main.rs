@@ -10,7 +10,7 @@ use kiln::nnue::Network;
 use kiln::tools::{bench, data, datagen, net, perft, tables};
 use kiln::uci::Engine;
 use lexopt::prelude::*;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufReader, IsTerminal, Write};
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -178,7 +178,7 @@ fn run(task: Task) -> io::Result<()> {
                     "Or type: position startpos moves e2e4, then go movetime 1000; quit ends. \"kiln help\" shows other uses."
                 )?;
             }
-            Engine::new().run(io::stdin().lock());
+            Engine::new().run(BufReader::new(io::stdin()));
         }
         Task::Bench(depth) => {
             let mut result = Ok(());

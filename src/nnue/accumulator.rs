@@ -38,6 +38,11 @@ impl Network {
     }
 }
 
+/// The output bucket that scores a position.
+pub fn output_bucket(position: &Position) -> usize {
+    usize::from(OUTPUT_BUCKET[position.occupied().len() as usize])
+}
+
 /// What a move changes: at most two pieces come (castling) and two go.
 #[derive(Clone, Default)]
 struct Changes {
@@ -141,10 +146,17 @@ impl Evaluator {
 
     /// The score of the current position, which is `position`, for the side to move.
     pub fn evaluate(&mut self, position: &Position) -> Score {
+        self.evaluate_in_bucket(position, output_bucket(position))
+    }
+
+    /// The score that another output bucket would give.
+    ///
+    /// # Panics
+    /// If there is no such bucket.
+    pub fn evaluate_in_bucket(&mut self, position: &Position, bucket: usize) -> Score {
         self.prepare(position);
         let side = position.side_to_move();
         let sums = &self.plies[self.current].sums;
-        let bucket = usize::from(OUTPUT_BUCKET[position.occupied().len() as usize]);
         Score::centipawns(self.network.head.forward(&sums[side], &sums[!side], bucket))
     }
 

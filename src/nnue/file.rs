@@ -5,8 +5,9 @@
 
 use super::dimensions::{DIMENSIONS, Head};
 use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
+use crate::types::WinModel;
 use kiln_gen::layout::{ALIGN, Features, Plain};
-use kiln_gen::network::{Asset, Fault};
+use kiln_gen::network::{Asset, Fault, Header};
 use memmap2::{Mmap, MmapMut};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -93,7 +94,7 @@ impl Network {
         let hash = header.sha256_text();
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
         if let Some(map) = cached.as_deref().and_then(open) {
-            return Ok(Self::mapped(map, header.name, &hash));
+            return Ok(Self::mapped(map, &header, &hash));
         }
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
         let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
@@ -103,15 +104,15 @@ impl Network {
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
         {
-            return Ok(Self::mapped(map, header.name, &hash));
+            return Ok(Self::mapped(map, &header, &hash));
         }
         let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
         memory.copy_from_slice(&contents);
         let map = memory.make_read_only().map_err(LoadError::Memory)?;
-        Ok(Self::mapped(map, header.name, &hash))
+        Ok(Self::mapped(map, &header, &hash))
     }
 
-    fn mapped(map: Mmap, name: String, hash: &str) -> Self {
+    fn mapped(map: Mmap, header: &Header, hash: &str) -> Self {
         fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
@@ -122,7 +123,8 @@ impl Network {
         Self {
             features: view(&map, 0),
             head: view(&map, FEATURES_LENGTH),
-            name: name.into(),
+            name: header.name.as_str().into(),
+            win_model: WinModel::new(header.win_draw_loss),
             sha256: hash.into(),
             map: Some(Arc::new(map)),
         }

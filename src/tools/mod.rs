@@ -1,8 +1,9 @@
-//! Commands beside playing: perft, bench, tables, net, datagen, data.
+//! Commands beside playing: perft, bench, eval, tables, net, datagen, data.
 
 pub mod bench;
 pub mod data;
 pub mod datagen;
+pub mod eval;
 pub mod net;
 pub mod perft;
 pub mod tables;

@@ -2,6 +2,7 @@
 
 mod bitboard;
 mod castling;
+mod chances;
 mod moves;
 mod piece;
 mod score;
@@ -9,6 +10,7 @@ mod square;
 
 pub use bitboard::Bitboard;
 pub use castling::{CastlingRights, Wing};
+pub use chances::WinModel;
 pub use moves::{Move, MoveKind};
 pub use piece::{Color, Piece, PieceType};
 pub use score::Score;

@@ -109,7 +109,7 @@ impl Asset {
 
     /// Rust source with the dimensions as constants and the type of the head: what the engine's types depend on, no weights.
     pub fn dimensions(&self) -> String {
-        let Header { name, inputs, hidden, output_buckets, qa, qb, scale, .. } = &self.header;
+        let Header { name, inputs, hidden, output_buckets, qa, qb, scale, win_draw_loss, .. } = &self.header;
         format!(
             "/// All that the engine is built for, as [`kiln_gen::network::Header::dimensions`] writes it.\npub const DIMENSIONS: &str = {dimensions:?};\n\
              /// The shape, to be read by people.\npub const SHAPE: &str = {shape:?};\n\
@@ -124,7 +124,8 @@ impl Asset {
              /// Which of them is used, by the number of pieces.\npub const OUTPUT_BUCKET: [u8; 33] = {output_buckets:?};\n\
              /// Quantisation of activations.\npub const QA: i32 = {qa};\n\
              /// Quantisation of output weights.\npub const QB: i32 = {qb};\n\
-             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n",
+             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n\
+             /// Constants of the model of chances, zeros if they are not known.\npub const WIN_DRAW_LOSS: [i32; 4] = {win_draw_loss:?};\n",
             dimensions = self.header.dimensions(),
             shape = self.header.shape(),
             sha256 = self.header.sha256_text(),

@@ -40,7 +40,9 @@ pub struct Header {
     pub qb: u16,
     /// Centipawns per unit of output.
     pub scale: u16,
-    /// Constants of the model that turns scores into chances to win, draw and lose, in thousandths; all zero if they are not known.
+    /// Constants of the model that turns scores into chances to win, draw and lose, all zero if they are not known: the probability to win is σ((x − a) / b) for
+    /// a score of x pawns. Here are a without material and a for each pawn's worth of material on the board (pawns, knights, bishops, rooks, queens count
+    /// 1, 3, 3, 5, 9), then the same of b, in thousandths of a pawn.
     pub win_draw_loss: [i32; 4],
     /// Positions with the scores that the network gives them, to try an implementation.
     pub expected: Vec<Expected>,
