@@ -42,6 +42,9 @@ pub enum Command {
     Help,
     /// `license`.
     License,
+    /// `spsa`: the parameters of the search for a tuner.
+    #[cfg(feature = "tune")]
+    Spsa,
     /// `quit`.
     Quit,
 }
@@ -158,6 +161,8 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
             "bench" => Command::Bench(Some(number(word, &mut words)?)),
             "help" => Command::Help,
             "license" => Command::License,
+            #[cfg(feature = "tune")]
+            "spsa" => Command::Spsa,
             "quit" => Command::Quit,
             // Part of the protocol, and nothing to do: there is no mode for debugging, and nobody need register.
             "debug" | "register" => return Ok(None),

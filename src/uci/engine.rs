@@ -235,6 +235,8 @@ impl Engine {
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => bench::bench(depth, &self.network, |line| say!(self.output, "{line}")),
+            #[cfg(feature = "tune")]
+            Command::Spsa => options::spsa().iter().for_each(|line| say!(self.output, "{line}")),
             Command::Quit => return Flow::Quit,
         }
         Flow::Continue
@@ -251,6 +253,10 @@ impl Engine {
         say!(self.output, "id author the Kiln developers");
         for definition in options::options() {
             say!(self.output, "{definition}");
+        }
+        #[cfg(feature = "tune")]
+        for line in options::parameters() {
+            say!(self.output, "{line}");
         }
         say!(self.output, "uciok");
     }

@@ -3,10 +3,14 @@
 use super::engine::Engine;
 use super::strength;
 use crate::search::MAX_MEGABYTES;
+#[cfg(feature = "tune")]
+use crate::search::Parameter;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::ops::RangeInclusive;
 use std::path::Path;
+#[cfg(feature = "tune")]
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
@@ -175,8 +179,42 @@ pub fn options() -> [Definition; 16] {
     ]
 }
 
+/// The parameters of the search as options, a line each.
+#[cfg(feature = "tune")]
+pub fn parameters() -> Vec<String> {
+    let line = |parameter: &Parameter| {
+        let Parameter { name, default, range, .. } = parameter;
+        format!("option name {name} type spin default {default} min {} max {}", range.start(), range.end())
+    };
+    crate::search::parameters().iter().map(line).collect()
+}
+
+/// The parameters of the search as OpenBench's form for SPSA takes them: name, type, start, least, most, the last step, the learning rate.
+#[cfg(feature = "tune")]
+pub fn spsa() -> Vec<String> {
+    let line = |parameter: &Parameter| {
+        let (least, most) = (*parameter.range.start(), *parameter.range.end());
+        let step = (f64::from(most - least) / 20.0).max(0.5);
+        format!("{}, int, {}, {least}, {most}, {step}, 0.002", parameter.name, parameter.default)
+    };
+    crate::search::parameters().iter().map(line).collect()
+}
+
+/// Sets a parameter of the search, if this is the name of one. Values beyond its range are allowed: they turn a step of the search off.
+#[cfg(feature = "tune")]
+fn set_parameter(name: &str, value: &str) -> Option<Done> {
+    let parameter = crate::search::parameters().into_iter().find(|parameter| parameter.name == name)?;
+    let number =
+        value.parse().map_err(|_| format!("bad value {value:?} for parameter {name}: expected a whole number"));
+    Some(number.map(|number| parameter.value.store(number, Relaxed)))
+}
+
 /// Sets an option by its name, in whatever case. If the value is not allowed, or what it asks for cannot be had, nothing changes.
 pub fn set(engine: &mut Engine, name: &str, value: &str) -> Done {
+    #[cfg(feature = "tune")]
+    if let Some(done) = set_parameter(name, value) {
+        return done;
+    }
     let definition = options().into_iter().find(|definition| definition.name.eq_ignore_ascii_case(name));
     let Definition { name, kind, .. } =
         definition.ok_or_else(|| format!("there is no option {name:?}; \"uci\" lists them"))?;
