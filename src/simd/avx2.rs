@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 const LANES: usize = 16;
 
 // The compiler turns these into vector instructions by itself.
-pub use portable::{add_subtract, add_subtract_here, clear, spread};
+pub use portable::{add_subtract, add_subtract_all, clear, spread};
 
 /// As [`portable::screlu_dot`].
 #[inline]

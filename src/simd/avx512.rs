@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 const LANES: usize = 32;
 
 // The compiler turns these into vector instructions by itself.
-pub use portable::{add_subtract, add_subtract_here};
+pub use portable::{add_subtract, add_subtract_all};
 
 /// As [`portable::screlu_dot`].
 #[inline]
