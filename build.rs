@@ -1,7 +1,7 @@
 //! The kiln: fires every table and the network into `OUT_DIR`, from where `src/tables` and `src/nnue` embed them.
 
 use kiln_gen::blob::Firing;
-use kiln_gen::network::Asset;
+use kiln_gen::network::{Asset, read_file};
 use kiln_gen::{cuckoo, geometry, magic, reductions, zobrist};
 use std::error::Error;
 use std::fmt::Display;
@@ -86,13 +86,9 @@ fn network() -> Result<Asset, String> {
         let path = std::path::absolute(path).unwrap_or(path.into());
         format!("cannot embed the network {}: {error}", path.display())
     };
-    // A device or a pipe could be read without end, and Cargo would search a folder for changes.
-    let metadata = std::fs::metadata(path).map_err(|error| refuse(&error))?;
-    if !metadata.is_file() {
-        return Err(refuse(&"it is no regular file"));
-    }
+    let bytes = read_file(path).map_err(|error| refuse(&error))?;
+    // Not before it is known to be a file: Cargo would search a folder for changes.
     println!("cargo::rerun-if-changed={}", path.display());
-    let bytes = std::fs::read(path).map_err(|error| refuse(&error))?;
     Asset::from_bytes(&bytes).map_err(|error| refuse(&error))
 }
 

@@ -1,7 +1,7 @@
 //! The arguments after `kiln net`.
 
-use kiln::tools::net::{Task, plain_header};
-use kiln_gen::network::{MAX_OUTPUT_BUCKETS, equal_output_buckets};
+use kiln::tools::net::Task;
+use kiln_gen::network::{Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -69,9 +69,10 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
 }
 
 impl Options {
-    fn header(self) -> Result<kiln_gen::network::Header, String> {
+    fn header(self) -> Result<Header, String> {
         let hidden = self.hidden.ok_or("net import needs --hidden, the width of an accumulator, as in --hidden 256")?;
-        let mut header = plain_header(hidden);
+        let mut header = Header::plain(hidden);
+        header.provenance.description = "imported from bullet's quantised.bin".into();
         header.inputs.mirrored = self.mirrored;
         header.inputs.king_buckets = self.king_buckets.unwrap_or(header.inputs.king_buckets);
         header.output_buckets = self.output_buckets.map_or(header.output_buckets, equal_output_buckets);

@@ -173,8 +173,8 @@ fn files_that_are_none() {
     for action in ["info", "verify"] {
         let refused = |path: &Path| refusal(&[action.as_ref(), path.as_os_str()]);
         let missing = folder.join("missing");
-        assert!(refused(&missing).starts_with(&format!("cannot read {}: ", missing.display())));
-        assert_eq!(refused(&folder), format!("cannot read {}: it is no regular file", folder.display()));
+        assert!(refused(&missing).starts_with(&format!("cannot use {}: it cannot be read: ", missing.display())));
+        assert_eq!(refused(&folder), format!("cannot use {}: it is no regular file", folder.display()));
         let mut damaged = good.clone();
         damaged[30] ^= 1;
         for (bytes, reason) in [

@@ -3,7 +3,8 @@
 
 use kiln_gen::layout::{Features, LayersHead, SingleHead};
 use kiln_gen::network::{
-    Asset, Expected, Fault, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_output_buckets, material,
+    Asset, Expected, Fault, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_king_buckets, equal_output_buckets,
+    material,
 };
 
 /// A valid asset of 32 neurons, changed before it is written.
@@ -24,14 +25,6 @@ fn header(hidden: u32, head: Head) -> Header {
 }
 
 const LAYERS: Head = Head::Layers { first: 16, second: 32 };
-
-/// A bucket for each pair of files and of ranks that a mirrored king can be seen on.
-fn eight_king_buckets() -> [u8; 64] {
-    std::array::from_fn(|square| {
-        let file = (square % 8).min(7 - square % 8);
-        (file / 2 + 2 * (square / 16)) as u8
-    })
-}
 
 /// Pieces of a FEN and whether Black is to move.
 fn read(fen: &str) -> (Vec<(usize, usize, usize)>, bool) {
@@ -73,16 +66,15 @@ fn written_and_read_back() {
 #[cfg(feature = "generate")]
 fn all_shapes_are_written_and_read_back() {
     let by_file: [u8; 64] = std::array::from_fn(|square| (square % 8) as u8);
-    let many: [u8; 64] = std::array::from_fn(|square| (square / 8 * 4 + (square % 8).min(7 - square % 8)) as u8);
     let mirrored = |king_buckets| Inputs { mirrored: true, merged_kings: false, king_buckets };
-    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
     let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file };
     let wide = Head::Layers { first: 32, second: 32 };
     for (hidden, head, inputs, output_buckets, shape) in [
         (64, Head::Single, mirrored([0; 64]), 1, "(768hm -> 64)x2 -> 1"),
         (96, Head::Single, plain.clone(), 8, "(768x8 -> 96)x2 -> 1, 8 output buckets"),
-        (64, LAYERS, merged, 4, "(704x8hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
-        (32, wide, mirrored(many), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
+        (64, LAYERS, merged, 4, "(704x16hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
+        (32, wide, mirrored(equal_king_buckets(32)), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
     ] {
         let output_buckets = equal_output_buckets(output_buckets);
         let random = Asset::random(Header { inputs, output_buckets, ..header(hidden, head) }, 1);
@@ -130,7 +122,7 @@ fn inputs_as_the_header_tells() {
     assert_eq!(seen(plain([0; 64], false, false), fen, input(0, 12, 6, 48)), 2);
     assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 6, 55)), 2);
     // Seen in the mirror, White's king stands on b1 in the first bucket, Black's on d1 in the second.
-    let buckets = eight_king_buckets();
+    let buckets = equal_king_buckets(16);
     assert_eq!(seen(plain(buckets, true, false), fen, input(0, 12, 0, 15)), 1);
     assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 0, 15)), 0);
     assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 6, 55)), 2);
@@ -243,10 +235,10 @@ fn arranged_as_the_type_says() {
     assert!(material().dimensions().contains("pub const HIDDEN: usize = 32;"));
 
     // What merged kings share is there for both, and four inputs of a neuron lie side by side.
-    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
     let output_buckets = equal_output_buckets(2);
     let asset = Asset::random(Header { inputs, output_buckets, ..header(64, LAYERS) }, 1);
-    let (hidden, kings) = (64, 8);
+    let (hidden, kings) = (64, 16);
     let [features, head] = asset.arrange();
     assert_eq!(features.bytes.len(), 2 * hidden * (768 * kings + 1));
     let row = |plane: usize, square: usize| &features.bytes[2 * hidden * (64 * plane + square)..][..2 * hidden];

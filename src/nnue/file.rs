@@ -6,12 +6,12 @@
 use super::dimensions::{DIMENSIONS, Head};
 use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
 use kiln_gen::layout::{ALIGN, Features, Plain};
-use kiln_gen::network::{Asset, Fault};
+use kiln_gen::network::{Asset, Fault, read_file};
 use memmap2::{Mmap, MmapMut};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,20 +21,12 @@ const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, KING_BUCKETS>>();
 const HEAD_LENGTH: usize = size_of::<Head>();
 /// Both parts of the network, then the hash of both.
 const FILE_LENGTH: usize = FEATURES_LENGTH + HEAD_LENGTH + 32;
-/// No asset that the engine can be built for is longer.
-const LONGEST: u64 = 1 << 28;
 
 const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && HEAD_LENGTH.is_multiple_of(ALIGN));
 
 /// Why a network is not loaded.
 #[derive(Debug)]
 pub enum LoadError {
-    /// The file cannot be read.
-    Read(io::Error),
-    /// It is no regular file.
-    NoFile,
-    /// It is longer than any network.
-    Length(u64),
     /// It is not a sound asset.
     Asset(Fault),
     /// It is a network of another shape than the engine is built for.
@@ -46,9 +38,6 @@ pub enum LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Read(error) => write!(f, "it cannot be read: {error}"),
-            Self::NoFile => write!(f, "it is not a regular file"),
-            Self::Length(length) => write!(f, "it has {length} bytes, more than any network ({LONGEST})"),
             Self::Asset(fault) => write!(f, "{fault}"),
             Self::Shape(shape) => write!(
                 f,
@@ -84,7 +73,7 @@ impl Network {
 
     /// [`Network::load`] with the folder in which arranged networks are kept, if any.
     pub fn load_with_cache(path: &Path, folder: Option<&Path>) -> Result<Self, LoadError> {
-        let bytes = read(path)?;
+        let bytes = read_file(path).map_err(LoadError::Asset)?;
         let header = Asset::read_header(&bytes).map_err(LoadError::Asset)?;
         if header.dimensions() != DIMENSIONS {
             return Err(LoadError::Shape(header.shape()));
@@ -121,20 +110,6 @@ impl Network {
         }
         Self { features: view(&map, 0), head: view(&map, FEATURES_LENGTH), name: name.into(), map: Some(Arc::new(map)) }
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let file = File::open(path).map_err(LoadError::Read)?;
-    let metadata = file.metadata().map_err(LoadError::Read)?;
-    if !metadata.is_file() {
-        return Err(LoadError::NoFile);
-    }
-    if metadata.len() > LONGEST {
-        return Err(LoadError::Length(metadata.len()));
-    }
-    let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes).map_err(LoadError::Read)?;
-    Ok(bytes)
 }
 
 /// Maps a file of arranged weights if it is whole.
