@@ -1,6 +1,7 @@
 //! The kiln: fires every table and the network into `OUT_DIR`, from where `src/tables` and `src/nnue` embed them.
 
 use kiln_gen::blob::Firing;
+use kiln_gen::layout::Packing;
 use kiln_gen::network::{Asset, read_file};
 use kiln_gen::{cuckoo, geometry, magic, reductions, zobrist};
 use std::error::Error;
@@ -54,11 +55,12 @@ fn fire() -> Result<(), Box<dyn Error>> {
     let reductions = timed("reductions", || reductions::reductions(REDUCTION_BASE, REDUCTION_DIVISOR));
     firing.value("reductions", &reductions)?;
 
-    for blob in timed("network, arranged", || asset.arrange()) {
+    let packing = packing();
+    for blob in timed("network, arranged", || asset.arrange(packing)) {
         firing.bytes(blob.name, blob.element, &blob.bytes)?;
     }
     let dimensions = out.join("network_dimensions.rs");
-    std::fs::write(&dimensions, asset.dimensions())
+    std::fs::write(&dimensions, asset.dimensions(packing))
         .map_err(|error| format!("cannot write {}: {error}", dimensions.display()))?;
 
     timed("manifest", || firing.finish())?;
@@ -90,6 +92,23 @@ fn network() -> Result<Asset, String> {
     // Not before it is known to be a file: Cargo would search a folder for changes.
     println!("cargo::rerun-if-changed={}", path.display());
     Asset::from_bytes(&bytes).map_err(|error| refuse(&error))
+}
+
+/// What the vectors of the target want, by the same features as `src/simd` chooses by; the engine does not compile if the two differ.
+fn packing() -> Packing {
+    let set_by_cargo = |name| std::env::var(name).unwrap_or_default();
+    let features = set_by_cargo("CARGO_CFG_TARGET_FEATURE");
+    let has =
+        |name| set_by_cargo("CARGO_CFG_TARGET_ARCH") == "x86_64" && features.split(',').any(|feature| feature == name);
+    Packing {
+        vector: if has("avx512bw") {
+            64
+        } else if has("avx2") {
+            32
+        } else {
+            16
+        },
+    }
 }
 
 /// Runs one stage and prints how long it took, which `cargo build -vv` shows.

@@ -42,6 +42,10 @@ fn command(out: &Path) -> Command {
     let mut command = Command::new(script());
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("EVALFILE");
     command.env("CARGO_CFG_TARGET_ENDIAN", "little").env("OUT_DIR", out);
+    command.env("CARGO_CFG_TARGET_ARCH", std::env::consts::ARCH);
+    let has = [("avx2", cfg!(target_feature = "avx2")), ("avx512bw", cfg!(target_feature = "avx512bw"))];
+    let features = has.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect::<Vec<_>>();
+    command.env("CARGO_CFG_TARGET_FEATURE", features.join(","));
     command
 }
 

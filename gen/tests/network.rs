@@ -1,7 +1,7 @@
 //! Network assets: written and read back, and refused with a reason when they are not what they should be.
 #![cfg(feature = "network")]
 
-use kiln_gen::layout::{Features, LayersHead, SingleHead};
+use kiln_gen::layout::{Features, LayersHead, Packing, SingleHead};
 use kiln_gen::network::{
     Asset, Expected, Fault, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_king_buckets, equal_output_buckets,
     material,
@@ -226,30 +226,73 @@ fn exchanged_with_bullet() {
 
 #[test]
 fn arranged_as_the_type_says() {
-    let shapes = |asset: &Asset| asset.arrange().map(|blob| (blob.name, blob.element, blob.bytes.len()));
+    let shapes = |asset: &Asset| asset.arrange(Packing::PLAIN).map(|blob| (blob.name, blob.element, blob.bytes.len()));
     let expected = [
         ("network_features", "Features<32, 1>".into(), size_of::<Features<32, 1>>()),
         ("network_head", "SingleHead<32, 1>".into(), size_of::<SingleHead<32, 1>>()),
     ];
     assert_eq!(shapes(&material()), expected);
-    assert!(material().dimensions().contains("pub const HIDDEN: usize = 32;"));
+    assert!(material().dimensions(Packing::PLAIN).contains("pub const HIDDEN: usize = 32;"));
 
     // What merged kings share is there for both, and four inputs of a neuron lie side by side.
     let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
     let output_buckets = equal_output_buckets(2);
     let asset = Asset::random(Header { inputs, output_buckets, ..header(64, LAYERS) }, 1);
     let (hidden, kings) = (64, 16);
-    let [features, head] = asset.arrange();
+    let [features, head] = asset.arrange(Packing::PLAIN);
     assert_eq!(features.bytes.len(), 2 * hidden * (768 * kings + 1));
     let row = |plane: usize, square: usize| &features.bytes[2 * hidden * (64 * plane + square)..][..2 * hidden];
     assert_eq!(row(5, 10), row(11, 10));
     assert_ne!(row(4, 10), row(11, 10));
     assert_eq!(head.bytes.len(), size_of::<LayersHead<16, 16, 32, 2>>());
     let Weights::Layers { first, .. } = &asset.weights else { panic!("the head has layers") };
-    let (bucket, quad, neuron) = (1, 3, 5);
-    let place = ((bucket * hidden / 4 + quad) * 16 + neuron) * 4;
-    let expected: Vec<u8> = first[(bucket * 16 + neuron) * hidden + 4 * quad..][..4].iter().map(|&w| w as u8).collect();
-    assert_eq!(head.bytes[place..place + 4], expected);
+    let (bucket, neuron) = (1, 5);
+    // The whole row of a neuron, group by group: the same weights, each as often as before.
+    let quad = |quad: usize| &head.bytes[((bucket * hidden / 4 + quad) * 16 + neuron) * 4..][..4];
+    let mut found: Vec<u8> = (0..hidden / 4).flat_map(|i| quad(i).iter().copied()).collect();
+    let mut expected: Vec<u8> = first[(bucket * 16 + neuron) * hidden..][..hidden].iter().map(|&w| w as u8).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+/// Pairs of neurons that never fire come last; whatever is moved, both halves of the rows and the weights of the products move together.
+#[test]
+fn neurons_by_firing() {
+    let (hidden, half) = (256, 128);
+    let never_fires = |pair: usize| pair % 3 != 0;
+    let mut asset = Asset::random(header(hidden as u32, LAYERS), 1);
+    // The number of a pair, told by what it weighs.
+    asset.features = (0..768 * hidden).map(|i| (i % hidden % half) as i16 / 8).collect();
+    asset.feature_bias =
+        (0..hidden).map(|i| if never_fires(i % half) { -20_000 } else { 300 } + (i % half) as i16).collect();
+    let Weights::Layers { first, .. } = &mut asset.weights else { panic!("the head has layers") };
+    *first = (0..16 * hidden).map(|i| (i % hidden % half) as i8).collect();
+
+    for (vector, start) in
+        [(16, [0, 1, 2, 3, 4, 5, 6, 7]), (32, [0, 2, 1, 3, 4, 6, 5, 7]), (64, [0, 2, 4, 6, 1, 3, 5, 7])]
+    {
+        let packing = Packing { vector };
+        let eights: Vec<usize> = (0..half).step_by(8).map(|place| packing.number_at(place) / 8).collect();
+        assert_eq!(eights[..8], start);
+        let [features, head] = asset.arrange(packing);
+        let numbers: Vec<i16> = features.bytes.as_chunks().0.iter().map(|&bytes| i16::from_le_bytes(bytes)).collect();
+        let (rows, bias) = numbers.split_at(768 * hidden);
+        let pair_of = |bias: i16| (if bias < 0 { bias + 20_000 } else { bias - 300 }) as usize;
+        assert_eq!(bias[..half], bias[half..]);
+        for row in rows.chunks(hidden) {
+            assert!(row.iter().zip(bias).all(|(&weight, &bias)| weight as usize == pair_of(bias) / 8));
+        }
+        // Back in the order of the products.
+        let mut products = vec![0; half];
+        (0..half).for_each(|place| products[packing.number_at(place)] = pair_of(bias[place]));
+        assert!(products.is_sorted_by_key(|&pair| never_fires(pair)), "{products:?}");
+        let quads = head.bytes.chunks(16 * 4).take(hidden / 4).map(|neurons| &neurons[..4]);
+        let weights: Vec<usize> = quads.flatten().map(|&weight| usize::from(weight)).collect();
+        assert_eq!(weights, [&products[..], &products].concat());
+    }
+    // Halves that do not fill pairs of vectors stay as they are.
+    assert_eq!(Packing { vector: 64 }.for_width(96), Packing::PLAIN);
 }
 
 #[test]

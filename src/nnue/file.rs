@@ -3,7 +3,7 @@
 //! An asset is decoded and arranged once, into a file in the user's cache folder, which is then mapped: all processes that use a network share
 //! one copy of it in memory.
 
-use super::dimensions::{DIMENSIONS, Head};
+use super::dimensions::{DIMENSIONS, Head, PACKING};
 use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
 use kiln_gen::layout::{ALIGN, Features, Plain};
 use kiln_gen::network::{Asset, Fault, read_file};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Changes with everything that changes the arrangement of weights, so that files of other versions are not taken.
-const ARRANGEMENT: u32 = 1;
+const ARRANGEMENT: u32 = 2;
 const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, KING_BUCKETS>>();
 const HEAD_LENGTH: usize = size_of::<Head>();
 /// Both parts of the network, then the hash of both.
@@ -78,14 +78,14 @@ impl Network {
         if header.dimensions() != DIMENSIONS {
             return Err(LoadError::Shape(header.shape()));
         }
-        // The name of the cached file is the hash of header and weights: what it holds was found sound when it was written.
+        // The name of the cached file is the hash of header and weights, and their arrangement: what it holds was found sound when it was written.
         let hash: String = header.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
-        let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
+        let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}-{}.bin", PACKING.vector)));
         if let Some(map) = cached.as_deref().and_then(open) {
             return Ok(Self::mapped(map, header.name));
         }
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
-        let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
+        let mut contents: Vec<u8> = asset.arrange(PACKING).into_iter().flat_map(|blob| blob.bytes).collect();
         contents.extend(<[u8; 32]>::from(Sha256::digest(&contents)));
         // A cache that cannot be written is no reason to play without the network.
         if let Some(cached) = cached

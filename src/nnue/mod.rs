@@ -15,12 +15,16 @@ pub use accumulator::Evaluator;
 pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
 pub use file::LoadError;
 
+use crate::simd::native;
 use dimensions::{Head, OUTPUT_BUCKET};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
 use memmap2::Mmap;
 use std::fmt;
 use std::sync::Arc;
+
+const _: () =
+    assert!(dimensions::PACKING.vector == native::PACKING.vector, "the build arranged weights for other vectors");
 
 /// Weights of the shape that the engine is built for. Clones share them.
 #[derive(Clone)]

@@ -1,10 +1,14 @@
 //! 256-bit vectors.
 
 use super::{Aligned, Row, Wordboard, portable};
+use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
 /// Numbers of 16 bits in a vector.
 const LANES: usize = 16;
+
+/// As [`portable::PACKING`].
+pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
 // The compiler turns these into vector instructions by itself.
 pub use portable::{add_subtract, add_subtract_all, clear, spread};
@@ -32,8 +36,7 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
 /// As [`portable::pairwise`].
 #[inline]
 pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
-    // Half a row is a number of whole vectors, or one that the compiler must see to.
-    if !N.is_multiple_of(4 * LANES) {
+    if PACKING.for_width(N) == Packing::PLAIN {
         return portable::pairwise(row, out);
     }
     assert_eq!(out.len(), N / 2);
@@ -50,8 +53,6 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
         };
         for i in (0..N / 2).step_by(2 * LANES) {
             let packed = _mm256_packus_epi16(product(i), product(i + LANES));
-            // Packing works on halves of 16 bytes.
-            let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
             _mm256_storeu_si256(out.as_mut_ptr().add(i).cast(), packed);
         }
     }

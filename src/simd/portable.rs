@@ -1,6 +1,10 @@
 //! Plain Rust: any target, and the reference of the other backends.
 
 use super::{Aligned, Row, Spread, Wordboard};
+use kiln_gen::layout::Packing;
+
+/// The order of neurons that [`pairwise`] expects.
+pub const PACKING: Packing = Packing::PLAIN;
 
 /// Writes `base` plus some rows minus others to `out`.
 #[inline]
@@ -53,7 +57,7 @@ fn add_subtract_part<const N: usize, const PART: usize>(
     *part = sums;
 }
 
-/// Products of both halves of a row, clipped to 0…255 each, in units of 512: 0 to 127.
+/// Products of both halves of a row, clipped to 0…255 each, in units of 512: 0 to 127. The row is in the order of [`PACKING`], the products are in the natural one.
 ///
 /// # Panics
 /// If `out` is not half as long as the row.
