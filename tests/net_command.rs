@@ -67,6 +67,7 @@ fn headers_are_shown() {
         "king buckets    0 1 2 3 3 2 1 0\n                0 1 2 3 3 2 1 0\n",
         "output buckets  0 0 0 0 0 0 1 1 1 1 2 ",
         "win, draw, loss -1.500 0.020 0.000 0.007\n",
+        "zero groups     ",
         "commit          0123abc\n",
         "data            not known\n",
     ] {

@@ -133,6 +133,13 @@ fn describe(asset: &Asset, file_length: u64) -> String {
     if header.output_bucket_count() > 1 {
         line("output buckets", format!("{} for 0 to 32 pieces", numbers(&header.output_buckets)));
     }
+    if let Some([before, after]) = asset.zero_groups() {
+        let [before, after] = [before, after].map(|share| format!("{:.1} %", 100.0 * share));
+        line(
+            "zero groups",
+            format!("{before} of the first layer's inputs by fours, {after} as the build arranges them"),
+        );
+    }
     line("quantisation", format!("qa {}, qb {}, scale {}", header.qa, header.qb, header.scale));
     let model = header.win_draw_loss;
     let constants = model.map(|constant| format!("{:.3}", f64::from(constant) / 1000.0)).join(" ");

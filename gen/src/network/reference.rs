@@ -55,15 +55,39 @@ impl Asset {
     /// The pairs of neurons whose products feed the first of several layers, those first that are most often not zero on some hundred positions.
     pub(super) fn pairs_by_firing(&self) -> Vec<usize> {
         let mut fired = alloc::vec![0u32; self.header.hidden as usize / 2];
-        for pieces in POSITIONS.lines().map(pieces) {
-            for side in 0..2 {
-                let sums = self.accumulator(&pieces, side);
-                fired.iter_mut().zip(products(&sums)).for_each(|(fired, product)| *fired += u32::from(product > 0));
-            }
-        }
+        self.for_each_products(|products| {
+            fired.iter_mut().zip(products).for_each(|(fired, &product)| *fired += u32::from(product > 0));
+        });
         let mut pairs: Vec<usize> = (0..fired.len()).collect();
         pairs.sort_by_key(|&pair| Reverse(fired[pair]));
         pairs
+    }
+
+    /// The share of groups of four neighbouring products that are all zero, which cost nothing, on the positions by which [`Asset::arrange`] orders them: in
+    /// the asset's order and in the one arranged. None if the network has no such products.
+    pub fn zero_groups(&self) -> Option<[f64; 2]> {
+        if self.header.head == Head::Single {
+            return None;
+        }
+        let pairs = self.pairs_by_firing();
+        let (mut zero, mut all) = ([0usize; 2], 0usize);
+        self.for_each_products(|products| {
+            let arranged: Vec<i64> = pairs.iter().map(|&pair| products[pair]).collect();
+            for (zero, products) in zero.iter_mut().zip([products, &arranged]) {
+                *zero += products.as_chunks().0.iter().filter(|group| **group == [0; 4]).count();
+            }
+            all += products.len() / 4;
+        });
+        Some(zero.map(|zero| zero as f64 / all as f64))
+    }
+
+    /// The products of each side in each of some hundred positions.
+    fn for_each_products(&self, mut see: impl FnMut(&[i64])) {
+        for pieces in POSITIONS.lines().map(pieces) {
+            for side in 0..2 {
+                see(&products(&self.accumulator(&pieces, side)).collect::<Vec<_>>());
+            }
+        }
     }
 
     fn single(&self, accumulators: &[Vec<i64>; 2], bucket: usize, output: &[i16], bias: i64) -> i64 {
