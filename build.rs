@@ -100,15 +100,8 @@ fn packing() -> Packing {
     let features = set_by_cargo("CARGO_CFG_TARGET_FEATURE");
     let has =
         |name| set_by_cargo("CARGO_CFG_TARGET_ARCH") == "x86_64" && features.split(',').any(|feature| feature == name);
-    Packing {
-        vector: if has("avx512bw") {
-            64
-        } else if has("avx2") {
-            32
-        } else {
-            16
-        },
-    }
+    let widest = [("avx512bw", 64), ("avx2", 32)].into_iter().find(|&(feature, _)| has(feature));
+    Packing { vector: widest.map_or(Packing::PLAIN.vector, |(_, vector)| vector) }
 }
 
 /// Runs one stage and prints how long it took, which `cargo build -vv` shows.

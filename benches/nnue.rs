@@ -59,6 +59,12 @@ impl Observer for Rows {
     }
 }
 
+/// As little as can be done with so many bytes from these places.
+fn add_up(weights: &[Row<HIDDEN>], rows: &[usize]) -> [i16; 32] {
+    let parts = rows.iter().flat_map(|&row| weights[row].0.as_chunks::<32>().0);
+    parts.fold([0; 32], |sums, part| std::array::from_fn(|i| sums[i].wrapping_add(part[i])))
+}
+
 /// Multiplications and additions of vectors that do not wait for each other: how many there are in a call, and a call.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
 fn multiply_adds() -> (usize, impl FnMut()) {
@@ -156,6 +162,13 @@ fn main() {
         rows.0
     };
     let calm_rows = rows(&calm);
+    let mut all_rows = Rows::default();
+    for position in &positions {
+        for square in position.occupied() {
+            all_rows.put(position.piece_on(square).expect("the square is occupied"), square);
+        }
+    }
+    let all_rows = all_rows.0;
     // As large as the weights, so that it is found in the same cache.
     let weights = vec![Row([1; HIDDEN]); 768 * KING_BUCKETS];
     let (mut in_calm, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());
@@ -180,13 +193,10 @@ fn main() {
             play(&mut only_moves, &calm, |_, position| _ = black_box(position));
         }),
         Measurement::new("floor: rows of a move, read and added up", count(&calm), || {
-            let mut sums = [0i16; 32];
-            for &row in &calm_rows {
-                for part in weights[row].0.as_chunks::<32>().0 {
-                    sums = std::array::from_fn(|i| sums[i].wrapping_add(part[i]));
-                }
-            }
-            black_box(sums);
+            black_box(add_up(&weights, &calm_rows));
+        }),
+        Measurement::new("floor: rows of a position, likewise", positions.len(), || {
+            black_box(add_up(&weights, &all_rows));
         }),
     ];
     #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]

@@ -183,16 +183,7 @@ fn networks_that_cannot_be_loaded() {
     };
     assert!(refused(&folder.join("nothing")).starts_with("it cannot be read: "));
     assert_eq!(refused(&folder), "it is no regular file");
-    let good = other_weights().to_bytes();
     let file = folder.join("network.zst");
-    for (bytes, reason) in [
-        (&b"no network"[..], "not a network asset"),
-        (&good[..30], "the file ends within its header"),
-        (&good[..good.len() - 9], "the payload cannot be decompressed"),
-    ] {
-        fs::write(&file, bytes).unwrap();
-        assert!(refused(&file).starts_with(reason), "{}", refused(&file));
-    }
     let other = Asset::random(shapes()[1].clone(), 1);
     fs::write(&file, other.to_bytes()).unwrap();
     match Network::load_with_cache(&file, None) {

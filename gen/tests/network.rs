@@ -215,13 +215,47 @@ fn exchanged_with_bullet() {
     let longer = [&file[..], &[0]].concat();
     assert_eq!(refused(description(), &longer), format!("the file has 49537 bytes, {lengths}"));
     assert!(refused(Header { hidden: 33, ..description() }, &file).starts_with("hidden is 33, "));
-    assert!(refused(Header { head: LAYERS, ..description() }, &file).starts_with("the network has layers, "));
     let mut large = file.clone();
     large[1] = 0x7f;
     assert!(refused(description(), &large).starts_with("the feature weights can overflow: "));
     single(&mut asset).1[1] = 32768;
     let refused = asset.export().expect_err("a fault").to_string();
     assert_eq!(refused, "output_bias is 32768, allowed is -32768 to 32767 in a file of bullet's");
+}
+
+/// Layers as bullet's example of several layers writes them, number by number.
+#[test]
+fn layers_exchanged_with_bullet() {
+    let description = || {
+        let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(2) };
+        Header { inputs, output_buckets: equal_output_buckets(2), ..header(32, LAYERS) }
+    };
+    let mut file = Vec::new();
+    (0..2 * 704 * 32 + 32).for_each(|i| file.extend((i as i16 % 100).to_le_bytes()));
+    (0..2 * 16 * 32).for_each(|i| file.push(i as u8));
+    let floats = [2 * 16, 2 * 32 * 16, 2 * 32, 2 * 32, 2];
+    (0..floats.iter().sum()).for_each(|i: usize| file.extend((i as f32 / 8.0).to_le_bytes()));
+    let length = file.len();
+    file.extend(b"bulletbulletbulletbulletbulletbulletbulletbulletbulletbulletbulletbul".iter().take(64 - length % 64));
+
+    let asset = Asset::import(description(), &file).unwrap();
+    assert_eq!(Asset::import(description(), &file[..length]).unwrap(), asset);
+    assert_eq!((asset.features.len(), asset.feature_bias[3]), (2 * 704 * 32, (2 * 704 * 32 + 3) as i16 % 100));
+    let Weights::Layers { first, first_bias, second, second_bias, third, third_bias } = &asset.weights else {
+        panic!("the head has layers")
+    };
+    assert_eq!((first.len(), first[200]), (2 * 16 * 32, 200_u8 as i8));
+    assert_eq!([first_bias, second, second_bias, third, third_bias].map(Vec::len), floats);
+    assert_eq!(
+        (first_bias[31], second[0], third_bias[1]),
+        (31.0 / 8.0, 4.0, (floats.iter().sum::<usize>() - 1) as f32 / 8.0)
+    );
+    assert_eq!(asset.export().unwrap(), file);
+    let refused = Asset::import(description(), &file[..length - 1]).expect_err("a fault").to_string();
+    assert!(
+        refused.starts_with(&format!("the file has {} bytes, the dimensions ask for {length}, ", length - 1)),
+        "{refused}"
+    );
 }
 
 #[test]

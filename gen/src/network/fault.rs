@@ -102,8 +102,6 @@ pub enum Fault {
         /// Bytes with padding.
         padded: usize,
     },
-    /// A network with layers, which no file of bullet's is known to hold in one fixed order.
-    Layers,
     /// An output bias that does not fit the 16 bits that bullet has for it.
     OutputBias(i32),
 }
@@ -140,12 +138,6 @@ impl fmt::Display for Fault {
             }
             Self::Quantised { found, expected, padded } => {
                 write!(f, "the file has {found} bytes, the dimensions ask for {expected}, or {padded} with padding")
-            }
-            Self::Layers => {
-                write!(
-                    f,
-                    "the network has layers, allowed is a single one: only for that bullet has one order of weights"
-                )
             }
             Self::OutputBias(found) => {
                 write!(f, "output_bias is {found}, allowed is -32768 to 32767 in a file of bullet's")
