@@ -65,35 +65,33 @@ fn add_up(weights: &[Row<HIDDEN>], rows: &[usize]) -> [i16; 32] {
     parts.fold([0; 32], |sums, part| std::array::from_fn(|i| sums[i].wrapping_add(part[i])))
 }
 
-/// Multiplications and additions of vectors that do not wait for each other: how many there are in a call, and a call.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-fn multiply_adds() -> (usize, impl FnMut()) {
-    use std::arch::x86_64::*;
-    const CHAINS: usize = 12;
-    const STEPS: usize = 1000;
-    let call = || {
-        // SAFETY: the target has AVX2, and AVX-512 BW where it is used.
-        #[cfg(not(target_feature = "avx512bw"))]
-        unsafe {
-            let factor = black_box(_mm256_set1_epi16(3));
-            let mut sums = [black_box(_mm256_set1_epi16(1)); CHAINS];
-            for _ in 0..STEPS {
-                sums = sums.map(|sum| _mm256_madd_epi16(sum, factor));
-            }
-            black_box(sums);
+const CHAINS: usize = 12;
+const STEPS: usize = 1000;
+
+/// Vectors multiplied and added in [`CHAINS`] that do not wait for each other, [`STEPS`] times, where the target has vectors.
+fn multiply_adds() {
+    // SAFETY: compiled only if the target has AVX2.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2", not(target_feature = "avx512bw")))]
+    unsafe {
+        use std::arch::x86_64::{_mm256_madd_epi16, _mm256_set1_epi16};
+        let factor = black_box(_mm256_set1_epi16(3));
+        let mut sums = [black_box(_mm256_set1_epi16(1)); CHAINS];
+        for _ in 0..STEPS {
+            sums = sums.map(|sum| _mm256_madd_epi16(sum, factor));
         }
-        // SAFETY: as above.
-        #[cfg(target_feature = "avx512bw")]
-        unsafe {
-            let factor = black_box(_mm512_set1_epi16(3));
-            let mut sums = [black_box(_mm512_set1_epi16(1)); CHAINS];
-            for _ in 0..STEPS {
-                sums = sums.map(|sum| _mm512_madd_epi16(sum, factor));
-            }
-            black_box(sums);
+        black_box(sums);
+    }
+    // SAFETY: compiled only if the target has AVX-512 BW.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw"))]
+    unsafe {
+        use std::arch::x86_64::{_mm512_madd_epi16, _mm512_set1_epi16};
+        let factor = black_box(_mm512_set1_epi16(3));
+        let mut sums = [black_box(_mm512_set1_epi16(1)); CHAINS];
+        for _ in 0..STEPS {
+            sums = sums.map(|sum| _mm512_madd_epi16(sum, factor));
         }
-    };
-    (CHAINS * STEPS, call)
+        black_box(sums);
+    }
 }
 
 /// How many vectors are multiplied in an evaluation besides what is in floating point, at the share of zero groups of this network.
@@ -186,7 +184,7 @@ fn main() {
             }
         }),
         Measurement::new("head alone", positions.len(), || {
-            // The accumulators of the start, whatever the position: what the sums are makes little difference.
+            // The accumulators of the start, whatever the position, so that none is updated.
             positions.iter().for_each(|position| _ = black_box(alone.evaluate(black_box(position))));
         }),
         Measurement::new("moves without evaluation", count(&calm), || {
@@ -199,12 +197,10 @@ fn main() {
             black_box(add_up(&weights, &all_rows));
         }),
     ];
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    {
-        let (count, call) = multiply_adds();
-        measurements.push(Measurement::new("one vector multiplied and added", count, call));
+    let has_vectors = simd::NAME != "portable";
+    if has_vectors {
+        measurements.push(Measurement::new("one vector multiplied and added", CHAINS * STEPS, multiply_adds));
     }
-
     for _ in 0..ROUNDS {
         for measurement in &mut measurements {
             let start = Instant::now();
@@ -220,13 +216,12 @@ fn main() {
     );
     let print = |name: &str, time: f64| println!("{name:<44}{time:>8.2} ns {:>14.0} a second", 1e9 / time);
     measurements.iter().for_each(|measurement| print(measurement.name, measurement.nanoseconds()));
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    {
+    if has_vectors {
         let file = std::env::var("EVALFILE").ok().filter(|path| !path.is_empty());
         let file = file.as_deref().unwrap_or("assets/kiln.nnue.zst");
         let asset = read_file(file.as_ref()).and_then(|bytes| Asset::from_bytes(&bytes)).expect("what was built in");
         let count = multiplications(&asset);
-        let name = format!("floor: the head's {count:.0} multiplications");
-        print(&name, count * measurements.last().expect("the rate is the last").nanoseconds());
+        let rate = measurements.last().expect("the rate is the last");
+        print(&format!("floor: the head's {count:.0} multiplications"), count * rate.nanoseconds());
     }
 }

@@ -294,7 +294,7 @@ fn arranged_as_the_type_says() {
 #[test]
 fn neurons_by_firing() {
     let (hidden, half) = (256, 128);
-    let never_fires = |pair: usize| pair % 3 != 0;
+    let never_fires = |pair: usize| !pair.is_multiple_of(3);
     let mut asset = Asset::random(header(hidden as u32, LAYERS), 1);
     // The number of a pair, told by what it weighs.
     asset.features = (0..768 * hidden).map(|i| (i % hidden % half) as i16 / 8).collect();
