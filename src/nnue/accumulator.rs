@@ -6,9 +6,6 @@ use crate::simd::{Row, native};
 use crate::types::{Bitboard, Color, File, Move, Piece, PieceType, Score, Square};
 use arrayvec::ArrayVec;
 
-/// Room for a line as long as searches usually go. Growing would copy all accumulators again and again; room that is never used is never touched.
-const PLIES: usize = 128;
-
 /// How a side sees the board, which depends on where its king stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct View {
@@ -90,7 +87,7 @@ impl Evaluator {
     pub fn new(network: Network, position: &Position) -> Self {
         let empty = || Remembered { sums: Row(network.features.bias), pieces: [[Bitboard::EMPTY; 6]; 2] };
         let remembered = (0..4 * KING_BUCKETS).map(|_| empty()).collect();
-        let mut evaluator = Self { network, plies: Vec::with_capacity(PLIES), current: 0, remembered };
+        let mut evaluator = Self { network, plies: Vec::new(), current: 0, remembered };
         evaluator.set_ply(position, Changes::default());
         evaluator
     }
