@@ -32,10 +32,12 @@ Kiln, a chess engine that speaks UCI.
                           draw the slots of a queen and knight in one
   kiln net info FILE      what a network's file says of itself
   kiln net verify FILE    check its hash and its expected scores
-  kiln net import QUANTISED FILE --hidden N [--mirrored] [--king-buckets LIST]
-                  [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]
+  kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
+                  [--merged-kings] [--king-buckets LIST] [--output-buckets N]
+                  [--qa N] [--qb N] [--scale N] [--name TEXT]
                           make a network's file of what the trainer bullet wrote;
-                          LIST is 64 numbers for a1 to h8, or a file of them
+                          LIST is 64 numbers for a1 to h8, or a file of them; with
+                          layers the first takes pairwise products
   kiln net export FILE QUANTISED
                           write the weights as bullet does
   kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]

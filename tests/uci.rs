@@ -1,9 +1,14 @@
 //! The built binary, spoken to as a GUI would.
 
+mod bad_networks;
+
+use bad_networks::bad_networks;
 use kiln::board::{History, Position};
+use kiln_gen::network::{Asset, Header, Provenance, material};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -403,8 +408,7 @@ fn perft_and_options() {
 
 #[test]
 fn networks_by_option() {
-    use kiln_gen::network::{Asset, Header, material};
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("a folder of  networks");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a folder of  networks");
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, hidden: u32| {
         let header = Header { name: name.into(), hidden, ..material().header };
@@ -432,6 +436,78 @@ fn networks_by_option() {
         assert_eq!(says(pair[1]), evaluation);
     }
     assert!(lines[2].contains("(768hm -> 32)x2 -> 1") && lines[2].contains("network same shape stays"), "{}", lines[2]);
+}
+
+/// Whatever is wrong with a network's file, one sentence says it and the network stays.
+#[test]
+fn networks_that_are_none() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no networks");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut expected = vec![(folder.clone(), "it is no regular file")];
+    for (i, (bytes, reason)) in bad_networks().into_iter().enumerate() {
+        let file = folder.join(format!("file {i}"));
+        std::fs::write(&file, bytes).unwrap();
+        expected.push((file, reason));
+    }
+    expected.push((folder.join("file 0/inside"), "it cannot be read: "));
+    let script: String =
+        expected.iter().map(|(path, _)| format!("setoption name EvalFile value {}\neval\n", path.display())).collect();
+    let out = feed(&script);
+    let lines: Vec<&str> =
+        out.lines().filter(|line| line.trim_start_matches("info string ").starts_with("network")).collect();
+    assert_eq!(lines.len(), 2 * expected.len(), "{out}");
+    for (pair, (path, reason)) in lines.chunks(2).zip(&expected) {
+        let start = format!("info string network {:?} is not used: {reason}", path.display().to_string());
+        assert!(pair[0].starts_with(&start) && pair[0].ends_with("; network material stays"), "{start}: {}", pair[0]);
+        assert!(pair[1].starts_with("network material says "), "{}", pair[1]);
+    }
+}
+
+/// A flipped bit is refused, or carries no meaning and changes nothing.
+#[test]
+fn bits_flipped_in_a_network() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flipped networks");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    // One that no other test has put into the cache, which is asked by the hash.
+    let seed = 1000 + u64::from(std::process::id());
+    let provenance = Provenance { seed, ..Provenance::default() };
+    let asset = Asset::random(Header { name: "to be flipped".into(), provenance, ..material().header }, seed);
+    let good = asset.to_bytes();
+    let expected = asset.evaluate(&[(0, 5, 4), (0, 0, 8), (1, 5, 60)], false);
+    let bits = (0..8 * good.len()).step_by(8 * good.len() / 60);
+    let files = bits.enumerate().map(|(i, bit)| {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let file = folder.join(i.to_string());
+        std::fs::write(&file, bytes).unwrap();
+        file
+    });
+    let mut script = String::from("position fen 4k3/8/8/8/8/8/P7/4K3 w - - 0 1\n");
+    let files: Vec<_> = files.collect();
+    for file in &files {
+        script +=
+            &format!("setoption name EvalFile value {}\neval\nsetoption name EvalFile value none\n", file.display());
+    }
+    let out = feed(&script);
+    let lines: Vec<&str> =
+        out.lines().filter(|line| line.trim_start_matches("info string ").starts_with("network")).collect();
+    assert_eq!(lines.len(), 3 * files.len(), "{out}");
+    let mut refused = 0;
+    for lines in lines.chunks(3) {
+        if lines[0].contains(" is not used: ") {
+            refused += 1;
+            assert!(lines[1].starts_with("network material says "), "{}", lines[1]);
+        } else {
+            assert!(
+                lines[1].starts_with("network to be flipped says ") && lines[1].contains(&format!(", cp {expected} ")),
+                "{}",
+                lines[1]
+            );
+        }
+    }
+    assert!(refused > 50, "only {refused} flips were refused");
 }
 
 #[test]

@@ -162,8 +162,8 @@ impl Evaluator {
 
     fn compute(&mut self, side: Color, position: &Position) {
         let view = self.plies[self.current].views[side];
-        let seen_alike = self.plies[..=self.current].iter().rev().take_while(|ply| ply.views[side] == view);
-        let Some(back) = seen_alike.into_iter().position(|ply| ply.is_computed[side]) else {
+        let mut seen_alike = self.plies[..=self.current].iter().rev().take_while(|ply| ply.views[side] == view);
+        let Some(back) = seen_alike.position(|ply| ply.is_computed[side]) else {
             return self.refresh(view, position);
         };
         for place in self.current - back + 1..=self.current {
@@ -196,16 +196,7 @@ impl Evaluator {
                 *then = now;
             }
         }
-        // In pairs, as long as there are both.
-        for (&put, &taken) in put.iter().zip(&taken) {
-            native::add_subtract_here(sums, [put], [taken]);
-        }
-        for &row in put.iter().skip(taken.len()) {
-            native::add_subtract_here(sums, [row], []);
-        }
-        for &row in taken.iter().skip(put.len()) {
-            native::add_subtract_here(sums, [], [row]);
-        }
+        native::add_subtract_all(sums, &put, &taken);
         let ply = &mut self.plies[self.current];
         ply.sums[view.side] = *sums;
         ply.is_computed[view.side] = true;

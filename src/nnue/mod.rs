@@ -15,6 +15,7 @@ pub use accumulator::{Evaluator, output_bucket};
 pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
 pub use file::LoadError;
 
+use crate::simd::native;
 use crate::types::WinModel;
 use dimensions::{Head, OUTPUT_BUCKET, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
@@ -22,6 +23,9 @@ use kiln_gen::layout::Features;
 use memmap2::Mmap;
 use std::fmt;
 use std::sync::Arc;
+
+const _: () =
+    assert!(dimensions::PACKING.vector == native::PACKING.vector, "the build arranged weights for other vectors");
 
 /// Weights of the shape that the engine is built for. Clones share them.
 #[derive(Clone)]
