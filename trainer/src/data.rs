@@ -1,0 +1,211 @@
+//! The positions that are learnt from: read from shards of games, filtered, divided by game, shuffled.
+
+use anyhow::{Context, Result, ensure};
+use bulletformat::ChessBoard;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use viriformat::chess::board::Board;
+use viriformat::chess::chessmove::Move;
+use viriformat::dataformat::Game;
+
+/// Plies from the start of a game that are not learnt from: they were played at random or are known by heart.
+const FIRST_PLY: usize = 16;
+/// Scores from here on tell of a mate.
+const MATE: u16 = 10_000;
+/// Positions with fewer pieces are left to the search.
+const FEWEST_PIECES: u32 = 4;
+/// One game in this many is held out.
+const HELD_OUT: u64 = 100;
+
+/// Positions in memory, 32 bytes each.
+pub struct Data {
+    /// To learn from, in random order.
+    pub training: Vec<ChessBoard>,
+    /// From games that nothing is learnt from.
+    pub validation: Vec<ChessBoard>,
+    /// SHA-256 over those of the shards, in the order of their names.
+    pub sha256: [u8; 32],
+}
+
+impl Data {
+    /// Reads shards, given as files or as folders of files `*.zst`. The same games are held out whatever the files they are in; the order
+    /// depends on the seed and the files' names. Fails at files that cannot be read or hold no games, and if nothing is left to learn from.
+    pub fn read(paths: &[PathBuf], seed: u64) -> Result<Self> {
+        let files = shards(paths)?;
+        let parts: Vec<_> = files.par_iter().map(|file| read_shard(file)).collect::<Result<_>>()?;
+        let mut hash = Sha256::new();
+        let mut data = Self { training: Vec::new(), validation: Vec::new(), sha256: [0; 32] };
+        data.training.reserve_exact(parts.iter().map(|part| part.training.len()).sum());
+        for part in parts {
+            hash.update(part.sha256);
+            data.training.extend(part.training);
+            data.validation.extend(part.validation);
+        }
+        data.sha256 = hash.finalize().into();
+        let left = data.training.len().min(data.validation.len());
+        ensure!(
+            left > 0,
+            "{} positions to learn from and {} held out are left of the data; at least 1 of each is needed",
+            data.training.len(),
+            data.validation.len()
+        );
+        shuffle(&mut data.training, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        Ok(data)
+    }
+}
+
+/// Fisher and Yates.
+fn shuffle<T>(items: &mut [T], random: &mut impl Rng<Error = std::convert::Infallible>) {
+    for end in (1..items.len()).rev() {
+        items.swap(end, below(random, end as u64 + 1) as usize);
+    }
+}
+
+/// A number below `end`: the upper half of a product, which favours none by more than `end` in 2^64.
+fn below(random: &mut impl Rng<Error = std::convert::Infallible>, end: u64) -> u64 {
+    (u128::from(random.next_u64()) * u128::from(end) >> 64) as u64
+}
+
+/// The files, sorted by name within a folder. An open shard has another ending.
+fn shards(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let entries = fs::read_dir(path).with_context(|| format!("the folder {} cannot be read", path.display()))?;
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.with_context(|| format!("the folder {} cannot be read", path.display()))?.path();
+            if entry.extension().is_some_and(|ending| ending == "zst") {
+                found.push(entry);
+            }
+        }
+        ensure!(!found.is_empty(), "the folder {} has no files *.zst", path.display());
+        found.sort();
+        files.extend(found);
+    }
+    ensure!(!files.is_empty(), "no data are named");
+    Ok(files)
+}
+
+fn read_shard(file: &Path) -> Result<Data> {
+    let read = || -> Result<Data> {
+        let bytes = fs::read(file)?;
+        let mut data = Data { training: Vec::new(), validation: Vec::new(), sha256: Sha256::digest(&bytes).into() };
+        let mut reader = BufReader::new(zstd::Decoder::new(&bytes[..])?);
+        let mut buffer = Vec::new();
+        while !reader.fill_buf()?.is_empty() {
+            let game = Game::deserialise_from(&mut reader, std::mem::take(&mut buffer))?;
+            append(&game, if is_held_out(&game)? { &mut data.validation } else { &mut data.training })?;
+            buffer = game.into_move_buffer();
+        }
+        Ok(data)
+    };
+    read().with_context(|| format!("the shard {} cannot be read", file.display()))
+}
+
+/// Decided by the game alone, so that it is held out in every training that meets it.
+fn is_held_out(game: &Game) -> Result<bool> {
+    let mut bytes = Vec::with_capacity(36 + 4 * game.len());
+    game.serialise_into(&mut bytes)?;
+    let hash: [u8; 32] = Sha256::digest(&bytes).into();
+    let (first, _) = hash.split_first_chunk().expect("there are 32 bytes");
+    Ok(u64::from_le_bytes(*first).is_multiple_of(HELD_OUT))
+}
+
+fn append(game: &Game, positions: &mut Vec<ChessBoard>) -> Result<()> {
+    game.splat_to_bulletformat_with_filter_callback(
+        |position| {
+            positions.push(position);
+            Ok(())
+        },
+        |mv, score, board, _, _| !is_learnt(board, mv, score),
+    )
+}
+
+/// Whether a position of a game is learnt from, given the move played there and the score in centipawns.
+fn is_learnt(board: &Board, mv: Move, score: i32) -> bool {
+    board.ply() >= FIRST_PLY
+        && !board.in_check()
+        && !board.is_tactical(mv)
+        && score.unsigned_abs() < u32::from(MATE)
+        && board.pieces.occupied().count() >= FEWEST_PIECES
+}
+
+/// The order in which positions are learnt: all of them once, then all again in another order, and so on.
+///
+/// The positions were shuffled already. Each epoch takes them in steps of a random length that has no factor in common with their number, from a
+/// random start, which meets each once and needs no memory; so any place of the order can be had at once, as a resumed training needs it.
+pub struct Order {
+    count: u64,
+    seed: u64,
+}
+
+impl Order {
+    /// For `count` positions, at least 1.
+    pub fn new(count: usize, seed: u64) -> Self {
+        Self { count: count as u64, seed }
+    }
+
+    /// The positions from number `start` of the order on: a function of the number beyond that.
+    pub fn from(&self, start: u64) -> impl Fn(usize) -> usize + Sync {
+        let epochs = [0, 1].map(|next| self.epoch(start / self.count + next));
+        let (count, start) = (self.count, start % self.count);
+        move |number| {
+            let place = start + number as u64;
+            // A batch that is longer than an epoch goes on with the second one.
+            let (first, stride) = epochs[usize::from(place >= count)];
+            ((u128::from(first) + u128::from(stride) * u128::from(place)) % u128::from(count)) as usize
+        }
+    }
+
+    fn epoch(&self, number: u64) -> (u64, u64) {
+        let mut random =
+            Xoshiro256PlusPlus::seed_from_u64(self.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let first = below(&mut random, self.count);
+        loop {
+            let stride = below(&mut random, self.count) + 1;
+            if greatest_divisor(stride, self.count) == 1 {
+                return (first, stride);
+            }
+        }
+    }
+}
+
+fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epoch_has_each_position_once() {
+        let order = Order::new(720, 3);
+        let mut epochs = Vec::new();
+        for epoch in 0..3 {
+            let position = order.from(720 * epoch);
+            let positions: Vec<usize> = (0..720).map(&position).collect();
+            let mut sorted = positions.clone();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..720));
+            // The way there does not matter.
+            let before = order.from((720 * epoch).saturating_sub(10));
+            let back = (720 * epoch).min(10) as usize;
+            assert!((0..20).all(|i| before(back + i) == position(i)));
+            epochs.push(positions);
+        }
+        assert!(epochs[0] != epochs[1] && epochs[1] != epochs[2]);
+    }
+}

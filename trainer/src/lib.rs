@@ -1,0 +1,6 @@
+//! Trains Kiln's networks on the CPU. `docs/training.md` tells how to use it.
+
+pub mod data;
+pub mod network;
+pub mod step;
+pub mod synthetic;
