@@ -125,15 +125,21 @@ impl Tile {
         }
     }
 
-    /// A step of the optimiser for everything in the tile.
-    pub fn step(&mut self, step: Step) {
-        if !self.factor.values.is_empty() {
-            for bucket in self.features.gradient.chunks_exact(self.factor.values.len()) {
-                for (sum, gradient) in self.factor.gradient.iter_mut().zip(bucket) {
-                    *sum += gradient;
-                }
+    /// Adds the gradients of all buckets to that of what they share.
+    pub fn sum_factor(&mut self) {
+        if self.factor.values.is_empty() {
+            return;
+        }
+        for bucket in self.features.gradient.chunks_exact(self.factor.values.len()) {
+            for (sum, gradient) in self.factor.gradient.iter_mut().zip(bucket) {
+                *sum += gradient;
             }
         }
+    }
+
+    /// A step of the optimiser for everything in the tile.
+    pub fn step(&mut self, step: Step) {
+        self.sum_factor();
         for tensor in [&mut self.features, &mut self.factor, &mut self.bias, &mut self.output] {
             tensor.step(step);
         }
