@@ -14,6 +14,7 @@ const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N]
 /// Positions that `check` compares.
 const COMPARED: usize = 100_000;
 
+#[derive(Clone, Copy)]
 enum Action {
     Fit,
     Check,
@@ -74,13 +75,14 @@ fn fit(file: &Path) -> Result<()> {
 
 fn check(file: &Path) -> Result<()> {
     let found = Training::open(Config::read(file)?)?.check(COMPARED)?;
-    let Comparison { positions, mean, largest, largest_chance } = found;
+    let Comparison { positions, mean, largest, mean_chance, largest_chance } = found;
     println!(
         "{positions} positions held out: quantised and trained network differ by {mean:.2} centipawns in the mean and {largest:.1} at \
-         most, or {:.2} % of a win",
+         most; of a win by {:.3} % and {:.2} %",
+        100.0 * mean_chance,
         100.0 * largest_chance
     );
-    let (allowed, chance) = (Comparison::MEAN, 100.0 * Comparison::CHANCE);
-    ensure!(found.is_right(), "allowed are {allowed} centipawns in the mean and {chance} % of a win at most");
+    let (mean, largest) = (100.0 * Comparison::MEAN, 100.0 * Comparison::LARGEST);
+    ensure!(found.is_right(), "allowed are {mean} % of a win in the mean and {largest} % at most");
     Ok(())
 }

@@ -237,19 +237,21 @@ pub struct Comparison {
     pub mean: f64,
     /// The largest of them.
     pub largest: f64,
-    /// The largest difference between the chances to win.
+    /// Mean difference between the chances to win, of 1.
+    pub mean_chance: f64,
+    /// The largest difference between them.
     pub largest_chance: f64,
 }
 
 impl Comparison {
-    /// Largest mean difference that is right, in centipawns.
-    pub const MEAN: f64 = 4.0;
-    /// Largest difference of the chances to win that is right.
-    pub const CHANCE: f64 = 0.05;
+    /// Largest mean difference of the chances to win that is right.
+    pub const MEAN: f64 = 0.005;
+    /// Largest difference of them that is right.
+    pub const LARGEST: f64 = 0.05;
 
     /// Whether the quantised network is as near to the trained one as it should be.
     pub fn is_right(&self) -> bool {
-        self.mean <= Self::MEAN && self.largest_chance <= Self::CHANCE
+        self.mean_chance <= Self::MEAN && self.largest_chance <= Self::LARGEST
     }
 }
 
@@ -258,13 +260,16 @@ pub fn compare(network: &Network, asset: &Asset, positions: &[ChessBoard]) -> Co
     let exact = Worker::new(network).evaluate(network, positions.len(), |i| positions[i]);
     let quantised: Vec<i64> = positions.par_iter().map(|board| asset.evaluate(&pieces(board), false)).collect();
     let chance = |score: f64| 1.0 / (1.0 + (-score / f64::from(SCALE)).exp());
-    let mut found = Comparison { positions: positions.len(), mean: 0.0, largest: 0.0, largest_chance: 0.0 };
+    let mut found =
+        Comparison { positions: positions.len(), mean: 0.0, largest: 0.0, mean_chance: 0.0, largest_chance: 0.0 };
     for (&exact, &quantised) in exact.iter().zip(&quantised) {
         let (exact, quantised) = (f64::from(exact), quantised as f64);
         let difference = (exact - quantised).abs();
         found.mean += difference / positions.len() as f64;
         found.largest = found.largest.max(difference);
-        found.largest_chance = found.largest_chance.max((chance(exact) - chance(quantised)).abs());
+        let difference = (chance(exact) - chance(quantised)).abs();
+        found.mean_chance += difference / positions.len() as f64;
+        found.largest_chance = found.largest_chance.max(difference);
     }
     found
 }

@@ -34,13 +34,13 @@ fn check(header: Header, positions: &[ChessBoard]) {
     let gradients: Vec<Vec<f32>> = network.tensors_mut().iter().map(|tensor| tensor.gradient.clone()).collect();
     for (tensor, gradient) in gradients.iter().enumerate() {
         let Some(largest) = gradient.iter().map(|g| g.abs()).reduce(f32::max) else { continue };
-        assert!(largest > 0.0, "{shape}: tensor {tensor} has no gradient");
+        assert!(largest > 3e-5, "{shape}: tensor {tensor} has gradients up to {largest:e}");
         // The largest is known best; a few others with it.
         let mut order: Vec<usize> = (0..gradient.len()).collect();
         order.sort_by(|&a, &b| gradient[b].abs().total_cmp(&gradient[a].abs()));
         for &place in order.iter().take(3) {
             let mut losses = [0.0; 2];
-            let step = 2e-3;
+            let step = 5e-4;
             for (loss, change) in losses.iter_mut().zip([step, -step]) {
                 let mut changed = network.clone();
                 changed.tensors_mut()[tensor].values[place] += change;
@@ -50,8 +50,9 @@ fn check(header: Header, positions: &[ChessBoard]) {
             let difference = (losses[0] - losses[1]) / f64::from(2.0 * step);
             let found = f64::from(gradient[place]);
             let error = (difference - found).abs();
+            // The clipping of some activation may begin or end within a step.
             assert!(
-                error <= 0.03 * found.abs() + 2e-6,
+                error <= 0.08 * found.abs() + 3e-6,
                 "{shape}: tensor {tensor}, number {place}: {found:e}, by differences {difference:e}"
             );
         }
