@@ -1,9 +1,10 @@
 //! Kiln, a chess engine whose tables are fired at build time.
 //!
-//! The rooms of the house, each of which uses only those before it: [`types`], [`tables`], [`simd`], [`board`], [`nnue`], [`search`],
-//! [`tools`], [`uci`].
+//! The rooms of the house, each of which uses only those before it: [`types`], [`tables`], [`simd`], [`board`], [`data`], [`nnue`],
+//! [`search`], [`tools`], [`uci`].
 
 pub mod board;
+pub mod data;
 pub mod nnue;
 pub mod search;
 pub mod simd;

@@ -2,11 +2,12 @@
 
 #[cfg(target_arch = "x86_64")]
 mod cpu;
+mod data_arguments;
 mod net_arguments;
 
 use kiln::board::Position;
 use kiln::nnue::Network;
-use kiln::tools::{bench, net, perft, tables};
+use kiln::tools::{bench, data, datagen, net, perft, tables};
 use kiln::uci::Engine;
 use lexopt::prelude::*;
 use std::io::{self, IsTerminal, Write};
@@ -37,6 +38,20 @@ Kiln, a chess engine that speaks UCI.
                           LIST is 64 numbers for a1 to h8, or a file of them
   kiln net export FILE QUANTISED
                           write the weights as bullet does
+  kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]
+                  [--network FILE] [--frc PERCENT] [--hash MB] [--shard N]
+                  [--commit TEXT]
+                          play against itself until there are N positions to learn
+                          from, in shards of 250000 or --shard of them; nodes: 1000 a
+                          move or a little more; frc: how many games start from
+                          Chess960 (20). The same command makes the same bytes, and
+                          goes on where it was stopped
+  kiln data stat FILE…    tables of scores, pieces, results, lengths, duplicates
+  kiln data verify FILE…  check hashes, moves and results
+  kiln data merge FOLDER FILE…
+  kiln data shuffle FOLDER FILE… [--seed N]
+                          write all games into shards in FOLDER, in order or not; a
+                          FILE may be a folder of shards
   kiln help | --help      this text
   kiln --version          the version
 
@@ -51,6 +66,8 @@ enum Task {
     Bench(Option<u32>),
     Perft(Box<Perft>),
     Net(net::Task),
+    Datagen(Box<data_arguments::Datagen>),
+    Data(data::Task),
     Print(String),
 }
 
@@ -98,6 +115,14 @@ fn parse() -> Result<Task, lexopt::Error> {
             Value(word) if words.is_empty() && word == "net" && threads.is_none() && !divide => {
                 let task = net_arguments::parse(&mut arguments)?;
                 return Ok(task.map_or(Task::Print(HELP.into()), Task::Net));
+            }
+            Value(word) if words.is_empty() && word == "datagen" && threads.is_none() && !divide => {
+                let task = data_arguments::datagen(&mut arguments)?;
+                return Ok(task.map_or(Task::Print(HELP.into()), Task::Datagen));
+            }
+            Value(word) if words.is_empty() && word == "data" && threads.is_none() && !divide => {
+                let task = data_arguments::data(&mut arguments)?;
+                return Ok(task.map_or(Task::Print(HELP.into()), Task::Data));
             }
             Value(word) => words.push(word.string()?),
             _ => return Err(argument.unexpected()),
@@ -177,6 +202,23 @@ fn run(task: Task) -> io::Result<()> {
         Task::Net(task) => {
             let mut result = Ok(());
             let done = net::run(&task, |line| result = writeln!(out, "{line}"));
+            done.map_err(io::Error::other)?;
+            result?;
+        }
+        Task::Datagen(task) => {
+            let network = match &task.network {
+                Some(path) => Network::load(path)
+                    .map_err(|error| io::Error::other(format!("cannot use the network {}: {error}", path.display())))?,
+                None => Network::embedded(),
+            };
+            let mut result = Ok(());
+            let done = datagen::datagen(&task.settings, &network, |line| result = writeln!(out, "{line}"));
+            done.map_err(io::Error::other)?;
+            result?;
+        }
+        Task::Data(task) => {
+            let mut result = Ok(());
+            let done = data::run(&task, |line| result = writeln!(out, "{line}"));
             done.map_err(io::Error::other)?;
             result?;
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up; see `docs/architecture.md`.
-const ORDER: [&str; 8] = ["types", "tables", "simd", "board", "nnue", "search", "tools", "uci"];
+const ORDER: [&str; 9] = ["types", "tables", "simd", "board", "data", "nnue", "search", "tools", "uci"];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

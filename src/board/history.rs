@@ -1,4 +1,5 @@
 use super::Position;
+use crate::tables::{between, cuckoo};
 
 /// The keys of the positions before the current one, of the game and of the line that is searched.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,18 @@ impl History {
     #[inline]
     pub fn pop(&mut self) {
         self.keys.pop();
+    }
+
+    /// Whether the side to move can bring about a position that was there before with one move, and that would be scored as drawn: one since
+    /// position number `root`.
+    ///
+    /// The method is Marcel van Kervinck's (see [`cuckoo`]).
+    pub fn can_repeat(&self, current: &Position, root: usize) -> bool {
+        let reversible = usize::from(current.halfmove_clock()).min(self.keys.len().saturating_sub(root));
+        (3..=reversible).step_by(2).any(|ago| {
+            let difference = current.key() ^ self.keys[self.keys.len() - ago];
+            cuckoo(difference).is_some_and(|(a, b)| !between(a, b).meets(current.occupied()))
+        })
     }
 
     /// Whether `current` is to be scored as drawn by repetition: it was there twice before, or once since position number
@@ -70,5 +83,18 @@ mod tests {
         let expected = [false, false, false, true, true, true, true, true].map(|within| (within, false));
         assert_eq!(drawn[..7], expected[..7]);
         assert_eq!(drawn[7], (true, true));
+    }
+
+    #[test]
+    fn a_repetition_is_seen_a_move_ahead() {
+        let mut position = Position::startpos();
+        let mut history = History::new();
+        for text in ["g1f3", "g8f6", "f3g1"] {
+            assert!(!history.can_repeat(&position, 0), "before {text}");
+            history.push(&position);
+            position = position.make(position.parse_move(text).unwrap());
+        }
+        // f6g8 brings back the start, unless that lies before the root.
+        assert!(history.can_repeat(&position, 0) && !history.can_repeat(&position, 1));
     }
 }

@@ -1,6 +1,6 @@
 use super::{Ids, Place, Position};
 use crate::simd::native;
-use crate::tables::{attacks, black_to_move_key, castling_key, en_passant_key, pawn_attacks};
+use crate::tables::{attacks, black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
 use crate::types::{Bitboard, Color, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
 
 /// Hears which pieces a move puts on the board and takes from it, in the order in which it happens.
@@ -135,7 +135,17 @@ impl Position {
         self.attacks[color] = table;
     }
 
-    /// The position after passing, which is not a legal move of chess. Must not be called in check.
+    /// The key of the position after a move, or nearly: rights to castle and to take en passant are left out. For asking the transposition table ahead.
+    #[inline]
+    pub fn key_after(&self, mv: Move) -> u64 {
+        let (from, to) = (mv.from(), mv.to());
+        let key = |square: Square| self.board[square].map_or(0, |place| piece_key(place.piece(), square));
+        let moved = self.board[from].map_or(0, |place| piece_key(place.piece(), to));
+        self.key() ^ key(from) ^ key(to) ^ moved ^ black_to_move_key()
+    }
+
+    /// The position after passing, which is not a legal move of chess. Must not be called in check. Nothing before it can be repeated: the
+    /// half-move clock starts anew.
     #[must_use]
     pub fn make_null(&self) -> Self {
         debug_assert!(!self.in_check());
@@ -143,7 +153,7 @@ impl Position {
         next.clear_en_passant();
         next.side = !self.side;
         next.keys.toggle_state(black_to_move_key());
-        next.halfmove_clock = self.halfmove_clock.saturating_add(1);
+        next.halfmove_clock = 0;
         next.fullmove_number = self.fullmove_number.saturating_add(self.side as u16);
         next
     }

@@ -111,10 +111,22 @@ impl Evaluator {
         self.set_ply(position, changes);
     }
 
-    /// Goes back to the position before the last move.
+    /// Passes in the current position of the line, after which it is `position`.
+    pub fn pass(&mut self, position: &Position) {
+        self.current += 1;
+        self.set_ply(position, Changes::default());
+    }
+
+    /// Starts another line with the same network.
+    pub fn restart(&mut self, position: &Position) {
+        self.current = 0;
+        self.set_ply(position, Changes::default());
+    }
+
+    /// Goes back to the position before the last move or pass.
     ///
     /// # Panics
-    /// If no move was played.
+    /// If there was none.
     pub fn take_back(&mut self) {
         self.current = self.current.checked_sub(1).expect("a move was played");
     }
@@ -151,6 +163,7 @@ impl Evaluator {
                 (&[put], &[taken]) => native::add_subtract(sums, base, [row(put)], [row(taken)]),
                 (&[put], &[a, b]) => native::add_subtract(sums, base, [row(put)], [row(a), row(b)]),
                 (&[a, b], &[c, d]) => native::add_subtract(sums, base, [row(a), row(b)], [row(c), row(d)]),
+                ([], []) => *sums = *base,
                 _ => unreachable!("a move puts one piece or two, and takes as many or one more"),
             }
             ply.is_computed[side] = true;

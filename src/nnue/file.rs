@@ -90,10 +90,10 @@ impl Network {
             return Err(LoadError::Shape(header.shape()));
         }
         // The name of the cached file is the hash of header and weights: what it holds was found sound when it was written.
-        let hash: String = header.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = header.sha256_text();
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
         if let Some(map) = cached.as_deref().and_then(open) {
-            return Ok(Self::mapped(map, header.name));
+            return Ok(Self::mapped(map, header.name, &hash));
         }
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
         let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
@@ -103,15 +103,15 @@ impl Network {
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
         {
-            return Ok(Self::mapped(map, header.name));
+            return Ok(Self::mapped(map, header.name, &hash));
         }
         let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
         memory.copy_from_slice(&contents);
         let map = memory.make_read_only().map_err(LoadError::Memory)?;
-        Ok(Self::mapped(map, header.name))
+        Ok(Self::mapped(map, header.name, &hash))
     }
 
-    fn mapped(map: Mmap, name: String) -> Self {
+    fn mapped(map: Mmap, name: String, hash: &str) -> Self {
         fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
@@ -119,7 +119,13 @@ impl Network {
             // which is kept beside this reference in a private field, and the reference is only lent out for the life of the network.
             unsafe { &*bytes.as_ptr().cast::<T>() }
         }
-        Self { features: view(&map, 0), head: view(&map, FEATURES_LENGTH), name: name.into(), map: Some(Arc::new(map)) }
+        Self {
+            features: view(&map, 0),
+            head: view(&map, FEATURES_LENGTH),
+            name: name.into(),
+            sha256: hash.into(),
+            map: Some(Arc::new(map)),
+        }
     }
 }
 

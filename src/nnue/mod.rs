@@ -15,7 +15,7 @@ pub use accumulator::Evaluator;
 pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
 pub use file::LoadError;
 
-use dimensions::{Head, OUTPUT_BUCKET};
+use dimensions::{Head, OUTPUT_BUCKET, SHA256};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
 use memmap2::Mmap;
@@ -28,6 +28,7 @@ pub struct Network {
     features: &'static Features<HIDDEN, KING_BUCKETS>,
     head: &'static Head,
     name: Arc<str>,
+    sha256: Arc<str>,
     /// What the references point into, if not into the program itself.
     map: Option<Arc<Mmap>>,
 }
@@ -37,12 +38,22 @@ impl Network {
     pub fn embedded() -> Self {
         static FEATURES: &Features<HIDDEN, KING_BUCKETS> = embed!("network_features");
         static HEAD: &Head = embed!("network_head");
-        Self { features: FEATURES, head: HEAD, name: NAME.into(), map: None }
+        Self { features: FEATURES, head: HEAD, name: NAME.into(), sha256: SHA256.into(), map: None }
     }
 
     /// Its name, as the asset says.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether both have the same weights in the same place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.features, other.features) && std::ptr::eq(self.head, other.head)
+    }
+
+    /// The hash of its header and weights, as the asset says, in hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// Whether it is the one that is part of the program.

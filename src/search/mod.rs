@@ -1,14 +1,19 @@
 //! Finding a move: iterative deepening, alpha-beta, the transposition table, time. It knows no UCI; it reports to a [`Sink`].
 
 mod alphabeta;
+mod correction;
 mod driver;
 mod history;
+mod parameters;
 mod picker;
+mod statistics;
 mod table;
 mod time;
 
-pub use driver::{Outcome, Search};
-pub use table::{MAX_MEGABYTES, OutOfMemory, TranspositionTable};
+pub use driver::{Outcome, STACK, Search, Signals, Threads};
+#[cfg(feature = "tune")]
+pub use parameters::{Parameter, parameters};
+pub use table::{Bound, MAX_MEGABYTES, OutOfMemory, TranspositionTable};
 
 use crate::types::{Move, Score};
 use arrayvec::ArrayVec;
@@ -25,8 +30,12 @@ pub type Line = ArrayVec<Move, MAX_PLY>;
 pub struct Limits {
     /// Depth in plies.
     pub depth: Option<u32>,
-    /// Nodes, kept exactly unless the first iteration needs more.
+    /// Nodes of all threads together; with one thread kept exactly unless the first iteration needs more.
     pub nodes: Option<u64>,
+    /// Nodes after which no new iteration begins.
+    pub soft_nodes: Option<u64>,
+    /// A mate in this many moves, for or against the side to move, is enough.
+    pub mate: Option<u32>,
     /// Time for this move.
     pub movetime: Option<Duration>,
     /// The clock of the side to move.
@@ -49,7 +58,13 @@ pub struct Clock {
 impl Limits {
     /// Whether the search ends by itself.
     pub fn is_bounded(&self) -> bool {
-        self.depth.is_some() || self.nodes.is_some() || self.movetime.is_some() || self.clock.is_some()
+        let Self { depth, nodes, soft_nodes, mate, movetime, clock, overhead: _ } = self;
+        depth.is_some()
+            || nodes.is_some()
+            || soft_nodes.is_some()
+            || mate.is_some()
+            || movetime.is_some()
+            || clock.is_some()
     }
 }
 
@@ -60,22 +75,32 @@ pub struct Report<'a> {
     pub depth: u32,
     /// The deepest ply reached.
     pub selective_depth: usize,
+    /// Which of the best lines it is, from 1.
+    pub rank: usize,
     /// For the side to move.
     pub score: Score,
+    /// Whether the score is exact or only a bound, since the search has left its window and goes on.
+    pub bound: Bound,
     /// Positions visited so far.
     pub nodes: u64,
     /// Time since the start.
     pub elapsed: Duration,
     /// How much of the transposition table this search has filled, in thousandths.
     pub hashfull: u32,
+    /// Positions found in the tablebases.
+    pub tablebase_hits: u64,
     /// The best line, all moves legal.
     pub line: &'a [Move],
 }
 
 /// Hears how the search goes.
 pub trait Sink {
-    /// An iteration is complete, or the search ends with a better line than the last iteration had.
+    /// A line is complete, or left its window, or the search ends with a better line than the last iteration had.
     fn report(&mut self, report: &Report);
+
+    /// A move of the root, the `number`th from 1, is about to be searched to this depth. Said only of searches that have gone on for a few
+    /// seconds.
+    fn current_move(&mut self, _depth: u32, _mv: Move, _number: usize) {}
 }
 
 /// Nobody listens.

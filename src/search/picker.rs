@@ -1,49 +1,179 @@
-use super::history::Butterfly;
-use crate::board::{MAX_MOVES, MoveList, Position};
-use crate::types::{Move, MoveKind, PieceType};
+use super::history::{Context, Histories, victim};
+use super::parameters as p;
+use crate::board::{EXCHANGE_VALUES, MAX_MOVES, MoveList, Position};
+use crate::tables::{bishop_attacks, knight_attacks, pawn_attacks, rook_attacks};
+use crate::types::{Bitboard, Move, PieceType};
 use arrayvec::ArrayVec;
+use std::cell::Cell;
 
-/// Hands out moves, the most promising first: the move of the transposition table, captures by most valuable victim and
-/// least valuable attacker, then quiet moves by history.
-pub struct MovePicker {
-    moves: ArrayVec<(Move, i32), MAX_MOVES>,
+/// A move and how promising it is.
+#[derive(Clone, Copy)]
+struct Scored {
+    mv: Move,
+    score: i32,
 }
 
-const TABLE_MOVE: i32 = 1 << 30;
-const NOISY: i32 = 1 << 20;
+/// What the picker hands out next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The move of the transposition table.
+    TableMove,
+    /// Noisy moves are to be listed.
+    ListNoisy,
+    /// Noisy moves that lose nothing.
+    GoodNoisy,
+    /// Quiet moves are to be listed.
+    ListQuiet,
+    /// Quiet moves, or in quiescence nothing.
+    Quiet,
+    /// Noisy moves that lose something.
+    BadNoisy,
+}
+
+/// Hands out the legal moves of a position, the most promising first: the move of the transposition table, captures that lose nothing, quiet moves, the other
+/// captures. Each kind is listed when the one before is used up, and what a capture wins is looked at only when its turn comes.
+pub struct MovePicker {
+    stage: Stage,
+    table_move: Option<Move>,
+    /// What a noisy move must gain to be good; none: that depends on how promising it is.
+    threshold: Option<i32>,
+    skip_quiets: bool,
+    /// First the bad noisy moves, where others were that have been handed out; from `used` on those that have not.
+    moves: ArrayVec<Scored, MAX_MOVES>,
+    used: usize,
+    bad: usize,
+}
 
 impl MovePicker {
-    /// An empty one, to be filled in place.
-    pub fn new() -> Self {
-        Self { moves: ArrayVec::new() }
+    /// All moves. The table's move must be legal.
+    pub fn new(table_move: Option<Move>) -> Self {
+        Self {
+            stage: Stage::TableMove,
+            table_move,
+            threshold: None,
+            skip_quiets: false,
+            moves: ArrayVec::new(),
+            used: 0,
+            bad: 0,
+        }
     }
 
-    pub fn fill(&mut self, position: &Position, moves: &MoveList, table_move: Option<Move>, history: &Butterfly) {
-        let score = |mv: Move| {
-            if Some(mv) == table_move {
-                return TABLE_MOVE;
-            }
-            if !mv.is_noisy() {
-                return history.get(position.side_to_move(), mv);
-            }
-            let victim = match mv.kind() {
-                MoveKind::EnPassant => PieceType::Pawn as i32 + 1,
-                _ => position.piece_on(mv.to()).map_or(0, |piece| piece.kind() as i32 + 1),
-            };
-            let attacker = position.piece_on(mv.from()).map_or(0, |piece| piece.kind() as i32);
-            let gain = mv.promotion().map_or(0, |kind| kind as i32);
-            NOISY + 64 * (victim + gain) - attacker
-        };
-        self.moves.extend(moves.iter().map(|&mv| (mv, score(mv))));
+    /// Only noisy moves that gain at least so many centipawns.
+    pub fn noisy(table_move: Option<Move>, threshold: i32) -> Self {
+        Self { threshold: Some(threshold), skip_quiets: true, ..Self::new(table_move) }
     }
-}
 
-impl Iterator for MovePicker {
-    type Item = Move;
+    /// From now on, no quiet moves.
+    pub fn skip_quiets(&mut self) {
+        self.skip_quiets = true;
+    }
 
-    /// Selects the best of what is left: most nodes look at few moves, so sorting all would cost more.
-    fn next(&mut self) -> Option<Move> {
-        let best = (0..self.moves.len()).max_by_key(|&i| (self.moves[i].1, std::cmp::Reverse(i)))?;
-        Some(self.moves.swap_remove(best).0)
+    /// Where the last move came from.
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// The next move.
+    pub fn next(&mut self, position: &Position, histories: &Histories, context: &Context) -> Option<Move> {
+        if self.stage == Stage::TableMove {
+            self.stage = Stage::ListNoisy;
+            if let Some(mv) = self.table_move {
+                return Some(mv);
+            }
+        }
+        if self.stage == Stage::ListNoisy {
+            self.list_noisy(position, histories);
+            self.stage = Stage::GoodNoisy;
+        }
+        if self.stage == Stage::GoodNoisy {
+            while let Some(scored) = self.select() {
+                let threshold = self.threshold.unwrap_or(-scored.score / p::order_good_noisy());
+                if position.gains(scored.mv, threshold) {
+                    return Some(scored.mv);
+                }
+                self.moves[self.bad] = scored;
+                self.bad += 1;
+            }
+            if self.threshold.is_some() {
+                return None;
+            }
+            self.stage = Stage::ListQuiet;
+        }
+        if self.stage == Stage::ListQuiet {
+            if !self.skip_quiets {
+                self.list_quiets(position, histories, context);
+            }
+            self.stage = Stage::Quiet;
+        }
+        if self.stage == Stage::Quiet {
+            if !self.skip_quiets
+                && let Some(Scored { mv, .. }) = self.select()
+            {
+                return Some(mv);
+            }
+            self.stage = Stage::BadNoisy;
+            self.used = 0;
+        }
+        let next = self.moves[..self.bad].get(self.used)?;
+        self.used += 1;
+        Some(next.mv)
+    }
+
+    /// Takes the best of what is left: most nodes look at few moves, so sorting all would cost more. The slice of cells lets two of them be swapped without an
+    /// index (from the talk "Top 10 Engine in Rust").
+    #[inline]
+    fn select(&mut self) -> Option<Scored> {
+        let left = Cell::from_mut(&mut self.moves[self.used..]).as_slice_of_cells();
+        let first = left.first()?;
+        let best = left.iter().reduce(|best, cell| if cell.get().score > best.get().score { cell } else { best })?;
+        first.swap(best);
+        self.used += 1;
+        Some(first.get())
+    }
+
+    fn list_noisy(&mut self, position: &Position, histories: &Histories) {
+        let mut list = MoveList::new();
+        position.list_noisy_moves(&mut list);
+        for &mv in list.iter().filter(|&&mv| Some(mv) != self.table_move) {
+            let taken = if mv.is_capture() { EXCHANGE_VALUES[victim(position, mv)] } else { 0 };
+            let promoted = mv.promotion().map_or(0, |kind| EXCHANGE_VALUES[kind]);
+            let score = 20 * (taken + promoted) + histories.noisy(position, mv);
+            self.moves.push(Scored { mv, score });
+        }
+    }
+
+    fn list_quiets(&mut self, position: &Position, histories: &Histories, context: &Context) {
+        let mut list = MoveList::new();
+        position.list_quiet_moves(&mut list);
+        if list.is_empty() {
+            return;
+        }
+        let side = position.side_to_move();
+        let king = position.king(!side);
+        let occupied = position.occupied();
+        let (straight, diagonal) = (rook_attacks(king, occupied), bishop_attacks(king, occupied));
+        // From where each type of piece gives check.
+        let checks: [Bitboard; 6] =
+            [pawn_attacks(!side, king), knight_attacks(king), diagonal, straight, straight | diagonal, Bitboard::EMPTY];
+        // What each type of piece had better flee from, and not go to.
+        let by_pawns = position.attacked_by(!side, PieceType::Pawn);
+        let by_minors =
+            by_pawns | position.attacked_by(!side, PieceType::Knight) | position.attacked_by(!side, PieceType::Bishop);
+        let by_rooks = by_minors | position.attacked_by(!side, PieceType::Rook);
+        let unsafe_for = [Bitboard::EMPTY, by_pawns, by_pawns, by_minors, by_rooks, Bitboard::EMPTY];
+        for &mv in list.iter().filter(|&&mv| Some(mv) != self.table_move) {
+            let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
+            let mut score = histories.quiet(position, context, mv);
+            let weight = EXCHANGE_VALUES[kind] / 100;
+            if unsafe_for[kind].has(mv.from()) {
+                score += p::order_escape() * weight / 4;
+            }
+            if unsafe_for[kind].has(mv.to()) {
+                score -= p::order_enter() * weight / 4;
+            } else if checks[kind].has(mv.to()) {
+                score += p::order_check();
+            }
+            self.moves.push(Scored { mv, score });
+        }
     }
 }

@@ -1,3 +1,4 @@
+use crate::simd;
 use crate::types::{Move, Score};
 use memmap2::MmapMut;
 use std::fmt;
@@ -11,6 +12,8 @@ const ENTRY: usize = 10;
 const WORDS: usize = 4;
 /// Searches after which the age wraps around.
 const AGES: u8 = 32;
+/// Stands for no evaluation.
+const NO_EVALUATION: i16 = i16::MIN;
 
 /// The largest table that may be asked for.
 pub const MAX_MEGABYTES: usize = 1 << 20;
@@ -35,10 +38,33 @@ pub struct Entry {
     pub best: Option<Move>,
     /// The score, distances to mate counted from the root of the search.
     pub score: Score,
+    /// What the network says, before any correction; none in check.
+    pub evaluation: Option<Score>,
     /// The depth it was searched to.
     pub depth: i32,
-    /// What the score means.
-    pub bound: Bound,
+    /// What the score means; nothing if none was found, only the position evaluated.
+    pub bound: Option<Bound>,
+    /// Whether the position was ever searched with an open window.
+    pub was_pv: bool,
+}
+
+impl Entry {
+    /// Whether the score says as much about this window as a search would.
+    #[inline]
+    pub fn decides(&self, alpha: Score, beta: Score) -> bool {
+        match self.bound {
+            None => false,
+            Some(Bound::Exact) => true,
+            Some(Bound::Lower) => self.score >= beta,
+            Some(Bound::Upper) => self.score <= alpha,
+        }
+    }
+
+    /// Whether the true score is at least the score.
+    #[inline]
+    pub fn is_lower_bound(&self) -> bool {
+        matches!(self.bound, Some(Bound::Lower | Bound::Exact))
+    }
 }
 
 /// The memory for the table could not be had.
@@ -64,21 +90,30 @@ pub struct TranspositionTable {
     age: AtomicU8,
 }
 
-/// An entry's ten bytes: key (2), move (2), score (2), depth, bound and age; two are free.
+/// An entry's ten bytes: key (2), move (2), score (2), evaluation (2), depth plus one, of which zero marks an empty entry, and in the last two bits of
+/// bound, one of an open window, five of age.
 #[derive(Clone, Copy)]
 struct Packed([u8; ENTRY]);
 
 impl Packed {
     fn key(self) -> u16 {
-        u16::from_le_bytes([self.0[0], self.0[1]])
+        self.word(0)
     }
 
-    fn depth(self) -> u8 {
-        self.0[6]
+    fn word(self, place: usize) -> u16 {
+        u16::from_le_bytes([self.0[place], self.0[place + 1]])
+    }
+
+    fn is_empty(self) -> bool {
+        self.0[8] == 0
+    }
+
+    fn depth(self) -> i32 {
+        i32::from(self.0[8]) - 1
     }
 
     fn bound(self) -> Option<Bound> {
-        match self.0[7] & 3 {
+        match self.0[9] & 3 {
             1 => Some(Bound::Upper),
             2 => Some(Bound::Lower),
             3 => Some(Bound::Exact),
@@ -87,15 +122,15 @@ impl Packed {
     }
 
     fn age(self) -> u8 {
-        self.0[7] >> 3
+        self.0[9] >> 3
     }
 
     /// How much the entry is worth keeping: deep and recent.
     fn quality(self, now: u8) -> i32 {
-        if self.bound().is_none() {
+        if self.is_empty() {
             return i32::MIN;
         }
-        i32::from(self.depth()) - 4 * i32::from(now.wrapping_sub(self.age()) % AGES)
+        self.depth() - 4 * i32::from(now.wrapping_sub(self.age()) % AGES)
     }
 }
 
@@ -149,16 +184,24 @@ impl TranspositionTable {
         self.age.store((self.age.load(Relaxed) + 1) % AGES, Relaxed);
     }
 
+    /// Has the processor fetch what is known of a position that will soon be asked for.
+    #[inline]
+    pub fn prefetch(&self, key: u64) {
+        simd::prefetch(self.cluster(key));
+    }
+
     /// What is known of the position with this key, `ply` plies from the root.
     pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
-        let found =
-            Self::entries(&Self::read(self.cluster(key))).into_iter().find(|entry| entry.key() == key as u16)?;
-        let bytes = found.0;
+        let entries = Self::entries(&Self::read(self.cluster(key)));
+        let found = entries.into_iter().find(|entry| entry.key() == key as u16 && !entry.is_empty())?;
+        let evaluation = found.word(6) as i16;
         Some(Entry {
-            best: Move::from_word(u16::from_le_bytes([bytes[2], bytes[3]])),
-            score: Score::from_node_to_root(i16::from_le_bytes([bytes[4], bytes[5]]), ply),
-            depth: i32::from(found.depth()),
-            bound: found.bound()?,
+            best: Move::from_word(found.word(2)),
+            score: Score::from_node_to_root(found.word(4) as i16, ply),
+            evaluation: (evaluation != NO_EVALUATION).then(|| Score::centipawns(evaluation.into())),
+            depth: found.depth(),
+            bound: found.bound(),
+            was_pv: found.0[9] & 4 != 0,
         })
     }
 
@@ -169,11 +212,12 @@ impl TranspositionTable {
         let mut bytes = Self::read(cluster);
         let entries = Self::entries(&bytes);
         let age = self.age.load(Relaxed);
-        let same = entries.iter().position(|entry| entry.key() == key as u16 && entry.bound().is_some());
+        let same = entries.iter().position(|entry| entry.key() == key as u16 && !entry.is_empty());
         let place = same
             .unwrap_or_else(|| (0..ENTRIES).min_by_key(|&i| entries[i].quality(age)).expect("a cluster has entries"));
         let old = entries[place];
-        if same.is_some() && new.bound != Bound::Exact && old.age() == age && i32::from(old.depth()) > new.depth + 3 {
+        let deeper = old.depth() > new.depth + 2 + 2 * i32::from(new.was_pv);
+        if same.is_some() && new.bound != Some(Bound::Exact) && old.age() == age && deeper {
             return;
         }
         let entry = &mut bytes[place * ENTRY..][..ENTRY];
@@ -184,8 +228,10 @@ impl TranspositionTable {
             entry[2..4].fill(0);
         }
         entry[4..6].copy_from_slice(&new.score.from_root_to_node(ply).to_le_bytes());
-        entry[6] = new.depth.clamp(0, 255) as u8;
-        entry[7] = new.bound as u8 | age << 3;
+        let evaluation = new.evaluation.map_or(NO_EVALUATION, |evaluation| evaluation.value() as i16);
+        entry[6..8].copy_from_slice(&evaluation.to_le_bytes());
+        entry[8] = (new.depth + 1).clamp(1, 255) as u8;
+        entry[9] = new.bound.map_or(0, |bound| bound as u8) | u8::from(new.was_pv) << 2 | age << 3;
         for (word, chunk) in cluster.iter().zip(bytes.chunks_exact(8)) {
             word.store(u64::from_le_bytes(chunk.try_into().expect("eight bytes")), Relaxed);
         }
@@ -196,7 +242,7 @@ impl TranspositionTable {
         let age = self.age.load(Relaxed);
         let sample = &self.clusters()[..self.clusters().len().min(1000)];
         let entries = sample.iter().flat_map(|cluster| Self::entries(&Self::read(cluster)));
-        let used = entries.filter(|entry| entry.bound().is_some() && entry.age() == age).count();
+        let used = entries.filter(|entry| !entry.is_empty() && entry.age() == age).count();
         (used * 1000 / (ENTRIES * sample.len())) as u32
     }
 }
@@ -214,7 +260,8 @@ mod tests {
 
     fn entry(depth: i32, score: Score) -> Entry {
         let best = Some(Move::new(Square::E2, Square::E4, MoveKind::DoublePush));
-        Entry { best, score, depth, bound: Bound::Exact }
+        let evaluation = Some(Score::centipawns(-77));
+        Entry { best, score, evaluation, depth, bound: Some(Bound::Exact), was_pv: depth % 2 == 0 }
     }
 
     #[test]
@@ -249,7 +296,7 @@ mod tests {
     fn the_best_move_outlives_a_result_without_one() {
         let table = TranspositionTable::new(1).unwrap();
         table.store(1, 0, entry(5, Score::DRAW));
-        table.store(1, 0, Entry { best: None, bound: Bound::Upper, ..entry(6, Score::DRAW) });
+        table.store(1, 0, Entry { best: None, bound: Some(Bound::Upper), ..entry(6, Score::DRAW) });
         let found = table.probe(1, 0).unwrap();
         assert_eq!((found.best, found.depth), (entry(5, Score::DRAW).best, 6));
     }

@@ -2,7 +2,7 @@ use super::Limits;
 use std::time::{Duration, Instant};
 
 /// Moves that a game is expected to last when no time control says so.
-const EXPECTED_MOVES: u32 = 25;
+const EXPECTED_MOVES: u32 = 24;
 
 /// When to stop by the clock.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl Timer {
             let share = left / moves + clock.increment * 3 / 4;
             let most = if moves == 1 { left } else { left * 2 / 3 };
             soft = Some((share * 6 / 10).min(most));
-            hard = Some(hard.map_or(most, |hard| hard.min(most)).min(share * 4));
+            hard = Some(hard.map_or(most, |hard| hard.min(most)).min(share * 5));
         }
         Self { start: Instant::now(), soft, hard }
     }
@@ -36,9 +36,10 @@ impl Timer {
         self.start.elapsed()
     }
 
-    /// Whether it is too late for another iteration.
-    pub fn is_soft_over(&self) -> bool {
-        self.soft.is_some_and(|soft| self.elapsed() >= soft)
+    /// Whether it is too late for another iteration, if `factor` times the usual time is to be spent; where no choice is left, any time
+    /// on the clock is too long.
+    pub fn is_soft_over(&self, factor: f64, is_forced: bool) -> bool {
+        self.soft.is_some_and(|soft| is_forced || self.elapsed().as_secs_f64() >= soft.as_secs_f64() * factor)
     }
 
     /// Whether the search must stop at once.
@@ -78,6 +79,6 @@ mod tests {
     #[test]
     fn no_limit_no_end() {
         let timer = Timer::new(&Limits::default());
-        assert!(!timer.is_soft_over() && !timer.is_hard_over());
+        assert!(!timer.is_soft_over(0.0, true) && !timer.is_hard_over());
     }
 }

@@ -41,6 +41,19 @@ pub struct Aligned<T>(pub T);
 #[repr(C, align(64))]
 pub struct Wordboard(pub [u16; 64]);
 
+/// Has the processor fetch what lies there, where it can be told to.
+#[inline]
+pub fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which reads nothing; every x86-64 processor has SSE.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 /// Where words are written that belong to squares: there may be one for each.
 pub type Spread = [MaybeUninit<u16>; 64];
 

@@ -2,12 +2,11 @@
 
 use crate::board::{History, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, Search, TranspositionTable};
-use std::sync::atomic::AtomicBool;
+use crate::search::{Limits, Search, Signals, Threads, TranspositionTable};
 use std::time::Instant;
 
 /// Depth unless another is asked for.
-pub const DEFAULT_DEPTH: u32 = 6;
+pub const DEFAULT_DEPTH: u32 = 12;
 
 /// Openings, middle games, endings, positions with checks and promotions, and one of Chess960.
 const POSITIONS: [&str; 16] = [
@@ -41,11 +40,17 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
             Ok(table) => table,
             Err(error) => return print(&error.to_string()),
         };
-        let stop = AtomicBool::new(false);
-        let history = History::new();
-        let search =
-            Search { position: &position, history: &history, limits: &limits, network, table: &table, stop: &stop };
-        let outcome = search.run(&mut ());
+        let search = Search {
+            position: &position,
+            history: &History::new(),
+            moves: &[],
+            lines: 1,
+            limits: &limits,
+            network,
+            table: &table,
+            signals: &Signals::default(),
+        };
+        let outcome = Threads::new(1).search(&search, &mut ());
         nodes += outcome.nodes;
         print(&format!("{:>10} nodes  {fen}", outcome.nodes));
     }

@@ -177,7 +177,7 @@ fn describe(asset: &Asset, file_length: u64) -> String {
     line("commit", or_unknown(!provenance.commit.is_empty(), provenance.commit.clone()));
     line("seed", provenance.seed.to_string());
     line("expected scores", header.expected.len().to_string());
-    line("sha256", hexadecimal(&header.sha256));
+    line("sha256", header.sha256_text());
     line("size", format!("{file_length} bytes, weights of {} bytes", header.payload_length()));
     // Lines are printed with an end of their own.
     text.trim_end().into()

@@ -8,6 +8,10 @@ pub struct Score(i32);
 
 /// Longest distance to mate in plies that a score can express.
 const LONGEST_MATE: i32 = 1000;
+/// A win by the tablebases at the root.
+const TABLEBASE_WIN: i32 = 30_900;
+/// The best score that an evaluation can have; what is above is won for certain.
+const BEST_EVALUATION: i32 = 29_500;
 
 impl Score {
     /// Better than every score.
@@ -17,11 +21,16 @@ impl Score {
     /// A drawn game.
     pub const DRAW: Self = Self(0);
 
-    /// A score from an evaluation, kept away from those that mean mate.
+    /// A score from an evaluation, kept away from those that mean mate or a tablebase's win.
     #[inline]
     pub fn centipawns(value: i32) -> Self {
-        let bound = Self::MATE - LONGEST_MATE - 1;
-        Self(value.clamp(-bound, bound))
+        Self(value.clamp(-BEST_EVALUATION, BEST_EVALUATION))
+    }
+
+    /// The side to move wins a position that is reached `ply` plies after the root, as a tablebase says.
+    #[inline]
+    pub const fn won_by_tablebase(ply: usize) -> Self {
+        Self(TABLEBASE_WIN - ply as i32)
     }
 
     /// The side to move is mated `ply` plies after the root.
@@ -36,6 +45,34 @@ impl Score {
         self.0.abs() >= Self::MATE - LONGEST_MATE
     }
 
+    /// In how many moves one side mates, if the score means that.
+    #[inline]
+    pub const fn mate_distance(self) -> Option<u32> {
+        if !self.is_mate() {
+            return None;
+        }
+        let plies = Self::MATE - self.0.abs();
+        Some(if self.0 > 0 { plies + 1 } else { plies } as u32 / 2)
+    }
+
+    /// Whether the score means that one side wins for certain: by a mate that was found or by a tablebase.
+    #[inline]
+    pub const fn is_decisive(self) -> bool {
+        self.0.abs() > BEST_EVALUATION
+    }
+
+    /// Whether the side to move wins for certain.
+    #[inline]
+    pub const fn is_won(self) -> bool {
+        self.0 > BEST_EVALUATION
+    }
+
+    /// Whether the side to move loses for certain.
+    #[inline]
+    pub const fn is_lost(self) -> bool {
+        self.0 < -BEST_EVALUATION
+    }
+
     /// The number that is compared.
     #[inline]
     pub const fn value(self) -> i32 {
@@ -46,7 +83,7 @@ impl Score {
     #[inline]
     pub const fn from_root_to_node(self, ply: usize) -> i16 {
         let ply = ply as i32;
-        (if !self.is_mate() {
+        (if !self.is_decisive() {
             self.0
         } else if self.0 > 0 {
             self.0 + ply
@@ -59,7 +96,7 @@ impl Score {
     #[inline]
     pub const fn from_node_to_root(stored: i16, ply: usize) -> Self {
         let (score, ply) = (Self(stored as i32), ply as i32);
-        if !score.is_mate() {
+        if !score.is_decisive() {
             score
         } else if score.0 > 0 {
             Self(if score.0 - ply > Self::MATE { Self::MATE } else { score.0 - ply })
@@ -94,13 +131,21 @@ impl Sub<i32> for Score {
 }
 
 /// As UCI wants it: `cp 34` or `mate -3`.
+impl Sub for Score {
+    type Output = i32;
+    #[inline]
+    fn sub(self, other: Self) -> i32 {
+        self.0 - other.0
+    }
+}
+
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        if !self.is_mate() {
-            return write!(f, "cp {}", self.0);
+        match self.mate_distance() {
+            Some(moves) if self.0 > 0 => write!(f, "mate {moves}"),
+            Some(moves) => write!(f, "mate -{moves}"),
+            None => write!(f, "cp {}", self.0),
         }
-        let plies = Self::MATE - self.0.abs();
-        if self.0 > 0 { write!(f, "mate {}", (plies + 1) / 2) } else { write!(f, "mate -{}", plies / 2) }
     }
 }
 
@@ -120,7 +165,7 @@ mod tests {
     #[test]
     fn evaluations_are_no_mates() {
         for value in [i32::MIN, -100_000, 0, 100_000, i32::MAX] {
-            assert!(!Score::centipawns(value).is_mate());
+            assert!(!Score::centipawns(value).is_mate() && !Score::centipawns(value).is_decisive());
         }
     }
 
@@ -130,5 +175,8 @@ mod tests {
         assert_eq!(Score::from_node_to_root(found.from_root_to_node(4), 4), found);
         assert_eq!(Score::from_node_to_root(found.from_root_to_node(4), 6), -Score::mated_in(9));
         assert_eq!(Score::from_node_to_root(100, 50), Score::centipawns(100));
+        let won = Score::won_by_tablebase(9);
+        assert!(won.is_won() && (-won).is_lost() && !won.is_mate());
+        assert_eq!(Score::from_node_to_root(won.from_root_to_node(4), 6), Score::won_by_tablebase(11));
     }
 }

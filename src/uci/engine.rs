@@ -2,7 +2,7 @@ use super::command::{Command, Go, SetPosition, parse};
 use super::output::{Reporter, say};
 use crate::board::{History, Position};
 use crate::nnue::{Evaluator, Network};
-use crate::search::{Clock, Limits, MAX_MEGABYTES, Search, TranspositionTable};
+use crate::search::{Clock, Limits, MAX_MEGABYTES, STACK, Search, Signals, Threads, TranspositionTable};
 use crate::tools::{bench, perft};
 use std::io::BufRead;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub struct Engine {
     table: Arc<RwLock<TranspositionTable>>,
     overhead: Duration,
     chess960: bool,
-    stop: Arc<AtomicBool>,
+    signals: Arc<Signals>,
     running: Option<Running>,
 }
 
@@ -80,7 +80,7 @@ impl Engine {
             table: Arc::new(RwLock::new(table)),
             overhead: Duration::from_millis(DEFAULT_OVERHEAD),
             chess960: false,
-            stop: Arc::new(AtomicBool::new(false)),
+            signals: Arc::new(Signals::default()),
             running: None,
         }
     }
@@ -235,25 +235,27 @@ impl Engine {
         let reporter = Reporter { chess960: self.chess960 };
         let (position, history) = (self.position.clone(), self.history.clone());
         let network = self.network.clone();
-        let (table, stop) = (Arc::clone(&self.table), Arc::clone(&self.stop));
-        stop.store(false, Relaxed);
+        let (table, signals) = (Arc::clone(&self.table), Arc::clone(&self.signals));
+        signals.stop.store(false, Relaxed);
         let bounded = limits.is_bounded();
         let done = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&done);
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
             let mut reporter = reporter;
             let table = table.read().expect("nobody panics with the table in hand");
             let search = Search {
                 position: &position,
                 history: &history,
+                moves: &[],
+                lines: 1,
                 limits: &limits,
                 network: &network,
                 table: &table,
-                stop: &stop,
+                signals: &signals,
             };
-            let outcome = search.run(&mut reporter);
+            let outcome = Threads::new(1).search(&search, &mut reporter);
             // With no end of its own, a search that has nothing left to look at still waits for `stop`.
-            while !bounded && !stop.load(Relaxed) {
+            while !bounded && !signals.stop.load(Relaxed) {
                 thread::sleep(Duration::from_millis(1));
             }
             drop(table);
@@ -263,6 +265,10 @@ impl Engine {
                 None => say!("bestmove (none)"),
             }
         });
+        let thread = match thread {
+            Ok(thread) => thread,
+            Err(error) => return say!("info string cannot start a search: {error}"),
+        };
         self.running = Some(Running { thread, done, bounded });
     }
 
@@ -282,7 +288,7 @@ impl Engine {
             let (remaining, increment) = (go.time[!side]?, go.increment[!side]);
             Some(Clock { remaining, increment, moves_to_go: go.moves_to_go })
         });
-        Limits { depth: go.depth, nodes: go.nodes, movetime: go.movetime, clock, overhead }
+        Limits { depth: go.depth, nodes: go.nodes, movetime: go.movetime, clock, overhead, ..Limits::default() }
     }
 
     fn perft(&self, depth: u32) {
@@ -305,7 +311,7 @@ impl Engine {
     }
 
     fn stop_search(&mut self) {
-        self.stop.store(true, Relaxed);
+        self.signals.stop.store(true, Relaxed);
         self.join();
     }
 }

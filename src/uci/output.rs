@@ -22,7 +22,7 @@ pub struct Reporter {
 
 impl Sink for Reporter {
     fn report(&mut self, report: &Report) {
-        let Report { depth, selective_depth, score, nodes, elapsed, hashfull, line } = report;
+        let Report { depth, selective_depth, score, nodes, elapsed, hashfull, line, .. } = report;
         let nps = (*nodes as f64 / elapsed.as_secs_f64().max(1e-6)) as u64;
         let moves: Vec<String> = line.iter().map(|mv| mv.uci(self.chess960)).collect();
         say!(

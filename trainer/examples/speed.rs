@@ -18,7 +18,7 @@ fn main() -> anyhow::Result<()> {
         None => Head::Single,
     };
     let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("games.zst"), synthetic::shard(4000, 1)?)?;
+    std::fs::write(folder.path().join("games.viri.zst"), synthetic::shard(4000, 1)?)?;
     let data = Data::read(&[folder.path().into()], 1)?;
     let buckets = if head == Head::Single { 1 } else { 8 };
     let header = Header { hidden, head, output_buckets: equal_output_buckets(buckets), ..material().header };

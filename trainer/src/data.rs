@@ -2,23 +2,16 @@
 
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
+use kiln::board::Position;
+use kiln::data::{Game, is_trainable, shards};
+use kiln::types::{Color, PieceType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use viriformat::chess::board::Board;
-use viriformat::chess::chessmove::Move;
-use viriformat::dataformat::Game;
 
-/// Plies from the start of a game that are not learnt from: they were played at random or are known by heart.
-const FIRST_PLY: usize = 16;
-/// Scores from here on tell of a mate.
-const MATE: u16 = 10_000;
-/// Positions with fewer pieces are left to the search.
-const FEWEST_PIECES: u32 = 4;
 /// One game in this many is held out.
 const HELD_OUT: u64 = 100;
 
@@ -33,10 +26,11 @@ pub struct Data {
 }
 
 impl Data {
-    /// Reads shards, given as files or as folders of files `*.zst`. The same games are held out whatever the files they are in; the order
+    /// Reads shards, given as files or as folders of them, as far as a network should learn from them ([`is_trainable`]). The same games are held out whatever the files they are in; the order
     /// depends on the seed and the files' names. Fails at files that cannot be read or hold no games, and if nothing is left to learn from.
     pub fn read(paths: &[PathBuf], seed: u64) -> Result<Self> {
-        let files = shards(paths)?;
+        let files: Vec<_> = paths.iter().map(|path| shards(path)).collect::<Result<_, _>>()?;
+        let files = files.concat();
         let parts: Vec<_> = files.par_iter().map(|file| read_shard(file)).collect::<Result<_>>()?;
         let mut hash = Sha256::new();
         let mut data = Self { training: Vec::new(), validation: Vec::new(), sha256: [0; 32] };
@@ -71,72 +65,40 @@ fn below(random: &mut impl Rng<Error = std::convert::Infallible>, end: u64) -> u
     (u128::from(random.next_u64()) * u128::from(end) >> 64) as u64
 }
 
-/// The files, sorted by name within a folder. An open shard has another ending.
-fn shards(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let entries = fs::read_dir(path).with_context(|| format!("the folder {} cannot be read", path.display()))?;
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry.with_context(|| format!("the folder {} cannot be read", path.display()))?.path();
-            if entry.extension().is_some_and(|ending| ending == "zst") {
-                found.push(entry);
+fn read_shard(file: &Path) -> Result<Data> {
+    let bytes = fs::read(file).with_context(|| format!("the shard {} cannot be read", file.display()))?;
+    let mut data = Data { training: Vec::new(), validation: Vec::new(), sha256: Sha256::digest(&bytes).into() };
+    drop(bytes);
+    for game in kiln::data::read(file)? {
+        let game = game?;
+        let positions = if is_held_out(&game) { &mut data.validation } else { &mut data.training };
+        for (position, ply) in game.positions() {
+            if is_trainable(&position, ply.best, ply.score) {
+                positions.push(pack(&position, ply.score, game.outcome.points()));
             }
         }
-        ensure!(!found.is_empty(), "the folder {} has no files *.zst", path.display());
-        found.sort();
-        files.extend(found);
     }
-    ensure!(!files.is_empty(), "no data are named");
-    Ok(files)
-}
-
-fn read_shard(file: &Path) -> Result<Data> {
-    let read = || -> Result<Data> {
-        let bytes = fs::read(file)?;
-        let mut data = Data { training: Vec::new(), validation: Vec::new(), sha256: Sha256::digest(&bytes).into() };
-        let mut reader = BufReader::new(zstd::Decoder::new(&bytes[..])?);
-        let mut buffer = Vec::new();
-        while !reader.fill_buf()?.is_empty() {
-            let game = Game::deserialise_from(&mut reader, std::mem::take(&mut buffer))?;
-            append(&game, if is_held_out(&game)? { &mut data.validation } else { &mut data.training })?;
-            buffer = game.into_move_buffer();
-        }
-        Ok(data)
-    };
-    read().with_context(|| format!("the shard {} cannot be read", file.display()))
+    Ok(data)
 }
 
 /// Decided by the game alone, so that it is held out in every training that meets it.
-fn is_held_out(game: &Game) -> Result<bool> {
-    let mut bytes = Vec::with_capacity(36 + 4 * game.len());
-    game.serialise_into(&mut bytes)?;
+fn is_held_out(game: &Game) -> bool {
+    let mut bytes = Vec::new();
+    game.write(&mut bytes);
     let hash: [u8; 32] = Sha256::digest(&bytes).into();
     let (first, _) = hash.split_first_chunk().expect("there are 32 bytes");
-    Ok(u64::from_le_bytes(*first).is_multiple_of(HELD_OUT))
+    u64::from_le_bytes(*first).is_multiple_of(HELD_OUT)
 }
 
-fn append(game: &Game, positions: &mut Vec<ChessBoard>) -> Result<()> {
-    game.splat_to_bulletformat_with_filter_callback(
-        |position| {
-            positions.push(position);
-            Ok(())
-        },
-        |mv, score, board, _, _| !is_learnt(board, mv, score),
-    )
-}
-
-/// Whether a position of a game is learnt from, given the move played there and the score in centipawns.
-fn is_learnt(board: &Board, mv: Move, score: i32) -> bool {
-    board.ply() >= FIRST_PLY
-        && !board.in_check()
-        && !board.is_tactical(mv)
-        && score.unsigned_abs() < u32::from(MATE)
-        && board.pieces.occupied().count() >= FEWEST_PIECES
+/// A position in 32 bytes. `score`, in centipawns, and `points`, 0 to 1, are White's; the result has those of the side to move.
+pub fn pack(position: &Position, score: i16, points: f32) -> ChessBoard {
+    let mut bitboards = [0; 8];
+    let colors = Color::ALL.map(|color| position.color(color).0);
+    let kinds = PieceType::ALL.map(|kind| position.kind(kind).0);
+    bitboards[..2].copy_from_slice(&colors);
+    bitboards[2..].copy_from_slice(&kinds);
+    let side = position.side_to_move().index();
+    ChessBoard::from_raw(bitboards, side, score, points).expect("every piece is of some kind")
 }
 
 /// The order in which positions are learnt: all of them once, then all again in another order, and so on.

@@ -1,8 +1,9 @@
 //! What the trainer computes and what the reference makes of the asset must be the same: sides, mirroring, buckets, units.
 
 use kiln::board::Position;
-use kiln::types::{Color, PieceType, Square};
+use kiln::types::{Color, Square};
 use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets, material};
+use kiln_trainer::data::pack;
 use kiln_trainer::network::Network;
 use kiln_trainer::step::Worker;
 
@@ -23,15 +24,6 @@ fn engine_positions() -> Vec<Position> {
         }
     }
     all
-}
-
-fn to_board(position: &Position) -> bulletformat::ChessBoard {
-    let kinds = PieceType::ALL.map(|kind| position.kind(kind).0);
-    let colors = Color::ALL.map(|color| position.color(color).0);
-    let mut bitboards = [0; 8];
-    bitboards[..2].copy_from_slice(&colors);
-    bitboards[2..].copy_from_slice(&kinds);
-    bulletformat::ChessBoard::from_raw(bitboards, position.side_to_move().index(), 0, 0.5).unwrap()
 }
 
 fn reference(asset: &Asset, position: &Position) -> i64 {
@@ -61,7 +53,7 @@ fn shapes() -> Vec<Header> {
 #[test]
 fn evaluates_as_the_reference_does() {
     let positions = engine_positions();
-    let boards: Vec<_> = positions.iter().map(to_board).collect();
+    let boards: Vec<_> = positions.iter().map(|position| pack(position, 0, 0.5)).collect();
     for header in shapes() {
         let asset = Asset::random(header, 3);
         for factoriser in [false, true] {

@@ -114,6 +114,7 @@ impl Asset {
             "/// All that the engine is built for, as [`kiln_gen::network::Header::dimensions`] writes it.\npub const DIMENSIONS: &str = {dimensions:?};\n\
              /// The shape, to be read by people.\npub const SHAPE: &str = {shape:?};\n\
              /// The network's name.\npub const NAME: &str = {name:?};\n\
+             /// The network's hash, of header and weights.\npub const SHA256: &str = {sha256:?};\n\
              /// Whether files are mirrored when a king stands on files e to h.\npub const MIRRORED: bool = {mirrored};\n\
              /// How many sets of feature weights there are.\npub const KING_BUCKETS: usize = {king_buckets};\n\
              /// Which of them belongs to a king, by its square as its side sees it.\npub const KING_BUCKET: [u8; 64] = {king_bucket:?};\n\
@@ -126,6 +127,7 @@ impl Asset {
              /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n",
             dimensions = self.header.dimensions(),
             shape = self.header.shape(),
+            sha256 = self.header.sha256_text(),
             mirrored = inputs.mirrored,
             king_buckets = self.header.king_bucket_count(),
             king_bucket = inputs.king_buckets,

@@ -1,0 +1,99 @@
+//! A position in 32 bytes: the occupied squares, the pieces on them in four bits each, the state, and the outcome of the game.
+
+use super::Outcome;
+use crate::board::Position;
+use crate::types::{Bitboard, Color, Piece, PieceType, Rank, Square, Wing};
+
+pub const LENGTH: usize = 32;
+
+/// In place of a rook's type: it may castle.
+const UNMOVED_ROOK: u8 = 6;
+const NO_SQUARE: u8 = 64;
+const BLACK: u8 = 0x80;
+
+pub fn pack(position: &Position, outcome: Outcome) -> [u8; LENGTH] {
+    let mut bytes = [0; LENGTH];
+    bytes[..8].copy_from_slice(&position.occupied().0.to_le_bytes());
+    for (i, square) in position.occupied().into_iter().enumerate() {
+        let piece = position.piece_on(square).expect("the square is occupied");
+        let code = if may_castle(position, square, piece) { UNMOVED_ROOK } else { piece.kind() as u8 };
+        bytes[8 + i / 2] |= (code | (piece.color() as u8) << 3) << (i % 2 * 4);
+    }
+    let side = if position.side_to_move() == Color::Black { BLACK } else { 0 };
+    bytes[24] = side | position.en_passant().map_or(NO_SQUARE, |square| square as u8);
+    bytes[25] = position.halfmove_clock().min(255) as u8;
+    bytes[26..28].copy_from_slice(&position.fullmove_number().to_le_bytes());
+    bytes[30] = outcome as u8;
+    bytes
+}
+
+fn may_castle(position: &Position, square: Square, piece: Piece) -> bool {
+    let color = piece.color();
+    piece.kind() == PieceType::Rook
+        && square.rank() == position.king(color).rank()
+        && Wing::ALL.into_iter().any(|wing| position.castling().rook(color, wing) == Some(square.file()))
+}
+
+/// The inverse of [`pack`]; a sentence if the bytes are no legal position.
+pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
+    let [occupied, low, high, state] = std::array::from_fn(|i| {
+        u64::from_le_bytes(*bytes[8 * i..].first_chunk().expect("32 bytes are four times eight"))
+    });
+    let occupied = Bitboard(occupied);
+    if occupied.len() > 32 {
+        return Err(format!("{} pieces are on the board, more than 32", occupied.len()));
+    }
+    let codes = u128::from(low) | u128::from(high) << 64;
+    let mut board = [[None; 8]; 8];
+    let mut castling = String::new();
+    for (i, square) in occupied.into_iter().enumerate() {
+        let code = (codes >> (4 * i)) as u8 & 15;
+        let color = if code & 8 == 0 { Color::White } else { Color::Black };
+        let kind = match code & 7 {
+            UNMOVED_ROOK => {
+                if square.rank() != Rank::First.relative(color) {
+                    return Err(format!("a rook on {square} cannot castle"));
+                }
+                let letter = square.file().letter();
+                castling.push(if color == Color::White { letter.to_ascii_uppercase() } else { letter });
+                PieceType::Rook
+            }
+            code => PieceType::from_index(code.into()).ok_or_else(|| format!("there is no piece of type {code}"))?,
+        };
+        board[7 - square.rank() as usize][square.file() as usize] = Some(Piece::new(color, kind));
+    }
+    if castling.is_empty() {
+        castling.push('-');
+    }
+    let [marks, clock, move_low, move_high, _, _, outcome, _] = state.to_le_bytes();
+    let en_passant = match marks & !BLACK {
+        NO_SQUARE => "-".into(),
+        square => Square::from_index(square.into())
+            .map(|square| square.to_string())
+            .ok_or_else(|| format!("there is no en passant square {square}"))?,
+    };
+    let outcome = match outcome {
+        0 => Outcome::BlackWins,
+        1 => Outcome::Draw,
+        2 => Outcome::WhiteWins,
+        other => return Err(format!("there is no outcome {other}")),
+    };
+    let rows = board.map(|row| row_text(&row)).join("/");
+    let side = if marks & BLACK == 0 { 'w' } else { 'b' };
+    let number = u16::from_le_bytes([move_low, move_high]).max(1);
+    let fen = format!("{rows} {side} {castling} {en_passant} {clock} {number}");
+    let position = fen.parse().map_err(|error| format!("{error}"))?;
+    Ok((position, outcome))
+}
+
+/// A rank as in FEN.
+fn row_text(row: &[Option<Piece>]) -> String {
+    let mut text = String::new();
+    for squares in row.chunk_by(|a, b| a.is_none() && b.is_none()) {
+        match squares[0] {
+            Some(piece) => text.push(piece.letter()),
+            None => text += &squares.len().to_string(),
+        }
+    }
+    text
+}

@@ -1,0 +1,118 @@
+use super::game::{Game, PLY, Ply, read_move};
+use super::packed;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// What is wrong with a file of games.
+#[derive(Debug)]
+pub struct Fault {
+    /// The file.
+    pub file: PathBuf,
+    /// Which game, counted from 1, and how many bytes, decompressed, lie before the faulty ones; none if the file as a whole is at fault.
+    pub place: Option<(u64, u64)>,
+    /// What is wrong, in words.
+    pub what: String,
+}
+
+impl Fault {
+    /// A fault of the file as a whole.
+    pub fn of_file(file: &Path, what: impl fmt::Display) -> Self {
+        Self { file: file.into(), place: None, what: what.to_string() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: ", self.file.display())?;
+        if let Some((game, offset)) = self.place {
+            write!(f, "game {game}, byte {offset} of the decompressed file: ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Reads the games of a file, compressed by zstd, one after the other. Every move of a game that is returned is legal; nothing follows a fault.
+pub struct Reader {
+    file: PathBuf,
+    input: BufReader<zstd::Decoder<'static, BufReader<File>>>,
+    games: u64,
+    offset: u64,
+    failed: bool,
+}
+
+/// Opens a file of games.
+pub fn read(file: &Path) -> Result<Reader, Fault> {
+    let open = || zstd::Decoder::new(File::open(file)?);
+    let input = open().map_err(|error| Fault::of_file(file, format!("it cannot be read: {error}")))?;
+    Ok(Reader {
+        file: file.into(),
+        input: BufReader::with_capacity(1 << 17, input),
+        games: 0,
+        offset: 0,
+        failed: false,
+    })
+}
+
+impl Reader {
+    /// How many bytes, decompressed, were read.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The fault of the game that is being read.
+    fn fault(&self, offset: u64, what: impl fmt::Display) -> Fault {
+        Fault { file: self.file.clone(), place: Some((self.games + 1, offset)), what: what.to_string() }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.fault(self.offset, "the file ends within a game"),
+            _ => self.fault(self.offset, error),
+        })?;
+        self.offset += N as u64;
+        Ok(bytes)
+    }
+
+    fn game(&mut self) -> Result<Game, Fault> {
+        let begin = self.offset;
+        let (start, outcome) =
+            packed::unpack(&self.take()?).map_err(|what| self.fault(begin, format!("bad start: {what}")))?;
+        let mut plies = Vec::with_capacity(128);
+        let mut position = start.clone();
+        loop {
+            let begin = self.offset;
+            let [a, b, c, d]: [u8; PLY] = self.take()?;
+            if [a, b, c, d] == [0; PLY] {
+                return Ok(Game { start, outcome, plies });
+            }
+            let word = u16::from_le_bytes([a, b]);
+            let best = read_move(word, &position)
+                .ok_or_else(|| self.fault(begin, format!("{word:#06x} is no legal move at {}", position.fen(true))))?;
+            plies.push(Ply { best, score: i16::from_le_bytes([c, d]) });
+            position.play(best, &mut ());
+        }
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Game, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let game = match self.input.fill_buf() {
+            Ok([]) => return None,
+            Ok(_) => self.game(),
+            Err(error) => Err(self.fault(self.offset, error)),
+        };
+        self.failed = game.is_err();
+        self.games += 1;
+        Some(game)
+    }
+}

@@ -1,0 +1,105 @@
+//! The arguments after `kiln datagen` and `kiln data`.
+
+use kiln::tools::data::Task;
+use kiln::tools::datagen::Settings;
+use lexopt::prelude::*;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// `kiln datagen`: what to generate, and with which network, if not with the one of the program.
+pub struct Datagen {
+    /// What to generate.
+    pub settings: Settings,
+    /// The file of the network.
+    pub network: Option<PathBuf>,
+}
+
+/// Reads what follows `datagen`; nothing if help is asked for.
+pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, lexopt::Error> {
+    let mut folder = None;
+    let mut network = None;
+    let mut positions = None;
+    let mut settings = Settings {
+        folder: PathBuf::new(),
+        positions: 0,
+        shard_positions: 250_000,
+        soft_nodes: 1000,
+        threads: 1,
+        seed: 1,
+        frc_percent: 20,
+        hash: 2,
+        commit: std::option_env!("KILN_COMMIT").map(String::from),
+    };
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Short('h') | Long("help") => return Ok(None),
+            Long("positions") => {
+                positions = Some(arguments.value()?.parse_with(|text| number(text, 1..=1_000_000_000_000))?)
+            }
+            Long("shard") => {
+                settings.shard_positions = arguments.value()?.parse_with(|text| number(text, 1..=2_000_000))?
+            }
+            Long("nodes") => {
+                settings.soft_nodes = arguments.value()?.parse_with(|text| number(text, 1..=1_000_000_000))?
+            }
+            Long("threads") => {
+                settings.threads =
+                    arguments.value()?.parse_with(|text| number(text, 1..=super::MAX_THREADS as u64))? as usize
+            }
+            Long("seed") => settings.seed = arguments.value()?.parse_with(|text| number(text, 0..=u64::MAX))?,
+            Long("frc") => settings.frc_percent = arguments.value()?.parse_with(|text| number(text, 0..=100))? as u32,
+            Long("hash") => settings.hash = arguments.value()?.parse_with(|text| number(text, 1..=1024))? as usize,
+            Long("commit") => settings.commit = Some(arguments.value()?.string()?),
+            Long("network") => network = Some(PathBuf::from(arguments.value()?)),
+            Value(path) if folder.is_none() => folder = Some(PathBuf::from(path)),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    let example = "as in: kiln datagen games --positions 1000000";
+    settings.folder = folder.ok_or(format!("datagen needs a folder for its shards, {example}"))?;
+    settings.positions = positions.ok_or(format!("datagen needs --positions, how many to generate, {example}"))?;
+    Ok(Some(Box::new(Datagen { settings, network })))
+}
+
+fn number(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
+}
+
+/// Reads what follows `data`; nothing if help is asked for.
+pub fn data(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
+    let mut words = Vec::new();
+    let mut seed = None;
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Short('h') | Long("help") => return Ok(None),
+            Long("seed") => seed = Some(arguments.value()?.parse()?),
+            Value(word) => words.push(word),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    let mut words = words.into_iter();
+    let action = words.next().unwrap_or_default();
+    let mut files: Vec<PathBuf> = words.map(PathBuf::from).collect();
+    if seed.is_some() && action != "shuffle" {
+        return Err("--seed is for kiln data shuffle".into());
+    }
+    Ok(Some(match (action.to_str(), files.len()) {
+        (Some("stat"), 1..) => Task::Stat(files),
+        (Some("verify"), 1..) => Task::Verify(files),
+        (Some("merge"), 2..) => Task::Merge { folder: files.remove(0), files },
+        (Some("shuffle"), 2..) => Task::Shuffle { folder: files.remove(0), files, seed: seed.unwrap_or(1) },
+        (Some(action @ ("stat" | "verify")), _) => {
+            return Err(
+                format!("data {action} needs files or folders of games, as in: kiln data {action} FILE…").into()
+            );
+        }
+        (Some(action @ ("merge" | "shuffle")), _) => {
+            return Err(format!(
+                "data {action} needs a folder to write to and files or folders of games, as in: kiln data {action} FOLDER FILE…"
+            )
+            .into());
+        }
+        _ => return Err(format!("bad data command {action:?}: expected stat, verify, merge or shuffle").into()),
+    }))
+}

@@ -1,0 +1,90 @@
+use crate::board::Position;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+
+/// A random number below `bound`.
+pub fn below(bound: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
+    ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize
+}
+
+/// Whether something happens that does so in so many of a hundred cases.
+pub fn chance(percent: u32, rng: &mut Xoshiro256PlusPlus) -> bool {
+    below(100, rng) < percent as usize
+}
+
+/// A position after random moves, not over yet.
+pub fn opening(frc_percent: u32, plies: [u32; 2], rng: &mut Xoshiro256PlusPlus) -> Position {
+    loop {
+        let mut position = if chance(frc_percent, rng) {
+            let mut number = || below(960, rng) as u32;
+            chess960(number(), number())
+        } else {
+            Position::startpos()
+        };
+        let count = plies[0] as usize + below((plies[1] - plies[0]) as usize + 1, rng);
+        let walked = (0..count).all(|_| {
+            let moves = position.moves();
+            if moves.is_empty() {
+                return false;
+            }
+            position = position.make(moves[below(moves.len(), rng)]);
+            true
+        });
+        if walked && !position.is_over() {
+            return position;
+        }
+    }
+}
+
+/// See [`super::chess960`].
+pub fn chess960(white: u32, black: u32) -> Position {
+    let (above, below) = (home_rank(black), home_rank(white).to_ascii_uppercase());
+    let castling = |rank: &str| -> String {
+        rank.chars().zip('A'..).filter(|(piece, _)| piece.eq_ignore_ascii_case(&'r')).map(|(_, file)| file).collect()
+    };
+    let (white, black) = (castling(&below), castling(&above).to_ascii_lowercase());
+    let fen = format!("{above}/pppppppp/8/8/8/8/PPPPPPPP/{below} w {white}{black} - 0 1");
+    fen.parse().expect("starting positions are legal")
+}
+
+/// The pieces of a numbered starting position from the a-file on, by Scharnagl's numbers.
+fn home_rank(number: u32) -> String {
+    assert!(number < 960, "there are 960 starting positions, counted from 0");
+    let mut rank = [' '; 8];
+    let number = number as usize;
+    rank[2 * (number % 4) + 1] = 'b';
+    rank[2 * (number / 4 % 4)] = 'b';
+    let put = |rank: &mut [char; 8], place: usize, piece| {
+        *rank.iter_mut().filter(|square| **square == ' ').nth(place).expect("enough squares are free") = piece;
+    };
+    put(&mut rank, number / 16 % 6, 'q');
+    // Two knights on the five squares that are left.
+    let pairs = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
+    let (first, second) = pairs.clone().nth(number / 96).expect("there are ten pairs");
+    put(&mut rank, second, 'n');
+    put(&mut rank, first, 'n');
+    for piece in ['r', 'k', 'r'] {
+        put(&mut rank, 0, piece);
+    }
+    rank.iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn starting_positions() {
+        assert_eq!(chess960(518, 518), Position::startpos());
+        assert_eq!(home_rank(0), "bbqnnrkr");
+        assert_eq!(home_rank(959), "rkrnnqbb");
+        let all: HashSet<String> = (0..960).map(home_rank).collect();
+        assert_eq!(all.len(), 960);
+        for rank in all {
+            let find = |piece| rank.match_indices(piece).map(|(place, _)| place).collect::<Vec<_>>();
+            let (king, rooks, bishops) = (find("k"), find("r"), find("b"));
+            assert!(rooks[0] < king[0] && king[0] < rooks[1] && (bishops[0] + bishops[1]) % 2 == 1, "{rank}");
+        }
+    }
+}

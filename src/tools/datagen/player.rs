@@ -1,0 +1,40 @@
+use crate::board::{History, Position};
+use crate::nnue::Network;
+use crate::search::{Limits, OutOfMemory, Search, Signals, Threads, TranspositionTable};
+use crate::types::{Move, Score};
+
+/// Who moves: all that the generator wants of the search.
+pub struct Player {
+    network: Network,
+    limits: Limits,
+    table: TranspositionTable,
+    threads: Threads,
+    signals: Signals,
+    nodes: u64,
+}
+
+impl Player {
+    /// One that knows nothing yet, with so many megabytes of hash.
+    pub fn new(network: &Network, limits: Limits, hash: usize) -> Result<Self, OutOfMemory> {
+        let table = TranspositionTable::new(hash)?;
+        let (threads, signals) = (Threads::new(1), Signals::default());
+        Ok(Self { network: network.clone(), limits, table, threads, signals, nodes: 0 })
+    }
+
+    /// The best move and its score for the side to move.
+    ///
+    /// # Panics
+    /// If there is no legal move.
+    pub fn choose(&mut self, position: &Position, history: &History) -> (Move, Score) {
+        let (limits, network, table, signals) = (&self.limits, &self.network, &self.table, &self.signals);
+        let search = Search { position, history, moves: &[], lines: 1, limits, network, table, signals };
+        let outcome = self.threads.search(&search, &mut ());
+        self.nodes += outcome.nodes;
+        (outcome.best.expect("the game is not over"), outcome.score)
+    }
+
+    /// Nodes visited so far.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+}
