@@ -112,7 +112,11 @@ pub struct Order {
 
 impl Order {
     /// For `count` positions, at least 1.
+    ///
+    /// # Panics
+    /// If there are 2^32 or more.
     pub fn new(count: usize, seed: u64) -> Self {
+        assert!(u32::try_from(count).is_ok(), "{count} positions are too many");
         Self { count: count as u64, seed }
     }
 
@@ -124,7 +128,8 @@ impl Order {
             let place = start + number as u64;
             // A batch that is longer than an epoch goes on with the second one.
             let (first, stride) = epochs[usize::from(place >= count)];
-            ((u128::from(first) + u128::from(stride) * u128::from(place)) % u128::from(count)) as usize
+            // Below 2^64, as all three are below 2^32.
+            ((first + stride * (place % count)) % count) as usize
         }
     }
 
