@@ -34,6 +34,9 @@ pub struct Config {
     pub network: Option<Shape>,
     /// How it learns.
     pub training: Training,
+    /// The file itself.
+    #[serde(skip)]
+    pub text: String,
 }
 
 /// The shape of a network.
@@ -251,6 +254,7 @@ impl Config {
     pub fn read(file: &Path) -> Result<Self> {
         let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
         let mut config: Self = toml::from_str(&text).with_context(|| format!("{} is not right", file.display()))?;
+        config.text = text;
         let folder = file.parent().unwrap_or(Path::new(""));
         for path in config.data.iter_mut().chain(&mut config.start).chain([&mut config.output]) {
             *path = folder.join(&*path);

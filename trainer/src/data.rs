@@ -62,7 +62,7 @@ fn shuffle<T>(items: &mut [T], random: &mut impl Rng<Error = std::convert::Infal
 
 /// A number below `end`: the upper half of a product, which favours none by more than `end` in 2^64.
 fn below(random: &mut impl Rng<Error = std::convert::Infallible>, end: u64) -> u64 {
-    (u128::from(random.next_u64()) * u128::from(end) >> 64) as u64
+    ((u128::from(random.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
 fn read_shard(file: &Path) -> Result<Data> {

@@ -1,6 +1,6 @@
 //! The trainer's command line.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use kiln_trainer::config::Config;
 use kiln_trainer::run::{Comparison, Training, bar};
 use lexopt::{Arg, Parser, ValueExt};
@@ -40,7 +40,7 @@ fn run() -> Result<()> {
                 return Ok(());
             }
             Arg::Long("threads") => {
-                threads = arguments.value()?.parse().context("--threads wants a number")?;
+                threads = arguments.value()?.parse().map_err(|_| anyhow!("--threads wants a number from 1 to 1024"))?;
                 ensure!((1..=1024).contains(&threads), "--threads is {threads}; allowed are 1 to 1024");
             }
             Arg::Value(value) if action.is_none() => {

@@ -199,7 +199,7 @@ impl Training {
         };
         asset.header.expected = expected(&asset)?;
         checkpoint::write(&config.output(ASSET), &asset.to_bytes())?;
-        checkpoint::write(&config.output(".toml"), toml::to_string(config)?.as_bytes())?;
+        checkpoint::write(&config.output(".toml"), config.text.as_bytes())?;
         let log = Log {
             config,
             shape: network.header().shape(),
@@ -322,9 +322,9 @@ fn curves(records: &[Record]) -> Result<String> {
             .build_cartesian_2d(1.0..last.max(1.5), least - margin..largest + margin)?;
         let label = |loss: &f64| format!("{loss:.5}");
         chart.configure_mesh().x_desc("superbatch").y_desc("loss").y_label_formatter(&label).draw()?;
-        let curves: [(&str, RGBColor, fn(&Record) -> f64); 2] =
-            [("learnt from", BLUE, |record| record.training_loss), ("held out", RED, |record| record.validation_loss)];
-        for (name, colour, loss) in curves {
+        let curves = [("learnt from", BLUE), ("held out", RED)];
+        for (number, (name, colour)) in curves.into_iter().enumerate() {
+            let loss = |record: &Record| [record.training_loss, record.validation_loss][number];
             let points: Vec<_> = records.iter().map(|record| (record.superbatch as f64, loss(record))).collect();
             let dots = points.iter().map(|&point| Circle::new(point, 2, colour.filled()));
             chart.draw_series(dots)?;
