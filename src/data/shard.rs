@@ -30,8 +30,8 @@ pub struct Run {
     pub shard_positions: u64,
     /// No new iteration of a search after so many nodes.
     pub soft_nodes: u64,
-    /// The end of a search.
-    pub hard_nodes: u64,
+    /// A search ends after so many times the soft limit.
+    pub hard_factor: u64,
     /// Megabytes of hash.
     pub hash: usize,
     /// How many percent of the games start from positions of double Chess960.

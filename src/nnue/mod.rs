@@ -46,14 +46,14 @@ impl Network {
         &self.name
     }
 
-    /// Whether both have the same weights in the same place.
-    pub fn is_same(&self, other: &Self) -> bool {
-        std::ptr::eq(self.features, other.features) && std::ptr::eq(self.head, other.head)
-    }
-
     /// The hash of its header and weights, as the asset says, in hexadecimal.
     pub fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    /// Whether both have the same weights in the same place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.features, other.features) && std::ptr::eq(self.head, other.head)
     }
 
     /// Whether it is the one that is part of the program.

@@ -332,7 +332,7 @@ impl Worker<'_> {
     }
 
     fn report(&mut self, rank: usize, depth: i32) {
-        if self.index > 0 {
+        if self.index > 0 || !self.sink.listens() {
             return;
         }
         let root_move = &self.memory.root_moves[rank];

@@ -13,6 +13,8 @@ mod time;
 pub use driver::{Outcome, STACK, Search, Signals, Threads};
 #[cfg(feature = "tune")]
 pub use parameters::{Parameter, parameters};
+#[cfg(feature = "stats")]
+pub use statistics::table as statistics_table;
 pub use table::{Bound, MAX_MEGABYTES, OutOfMemory, TranspositionTable};
 
 use crate::types::{Move, Score};
@@ -95,6 +97,11 @@ pub struct Report<'a> {
 
 /// Hears how the search goes.
 pub trait Sink {
+    /// Whether anybody listens: what goes into reports takes time.
+    fn listens(&self) -> bool {
+        true
+    }
+
     /// A line is complete, or left its window, or the search ends with a better line than the last iteration had.
     fn report(&mut self, report: &Report);
 
@@ -105,5 +112,9 @@ pub trait Sink {
 
 /// Nobody listens.
 impl Sink for () {
+    fn listens(&self) -> bool {
+        false
+    }
+
     fn report(&mut self, _: &Report) {}
 }

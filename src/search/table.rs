@@ -3,6 +3,7 @@ use crate::types::{Move, Score};
 use memmap2::MmapMut;
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::thread;
 
 /// Entries in a cluster.
 const ENTRIES: usize = 3;
@@ -144,9 +145,15 @@ impl TranspositionTable {
         Ok(Self { memory, megabytes, age: AtomicU8::new(0) })
     }
 
-    /// An empty table of the same size.
-    pub fn cleared(&self) -> Result<Self, OutOfMemory> {
-        Self::new(self.megabytes)
+    /// Forgets everything, so many threads at work.
+    pub fn clear(&mut self, threads: usize) {
+        let share = self.memory.len().div_ceil(threads.max(1));
+        thread::scope(|scope| {
+            for part in self.memory.chunks_mut(share) {
+                scope.spawn(|| part.fill(0));
+            }
+        });
+        self.age = AtomicU8::new(0);
     }
 
     /// The size that was asked for.
@@ -275,6 +282,9 @@ mod tests {
             assert_eq!(table.probe(key, 2).unwrap().score, -Score::mated_in(7));
             assert_eq!(table.probe(key ^ 2, 4), None);
         }
+        let mut table = table;
+        table.clear(3);
+        assert!([0, 1, u64::MAX].iter().all(|&key| table.probe(key, 0).is_none()) && table.hashfull() == 0);
     }
 
     #[test]

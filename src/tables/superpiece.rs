@@ -96,7 +96,8 @@ mod tests {
             ];
             for target in Square::ALL {
                 let window = SUPERPIECE.pieces[square][target];
-                let expected = attacks.iter().filter(|(_, attacked)| attacked.has(target)).map(|(bit, _)| bit).sum();
+                let expected: u8 =
+                    attacks.iter().filter(|(_, attacked)| attacked.has(target)).map(|(bit, _)| bit).sum();
                 assert_eq!(window, expected, "{square} {target}");
                 // Seen from the target only the pawns change sides.
                 let (back, pawns) = (SUPERPIECE.pieces[target][square], pieces::WHITE_PAWN | pieces::BLACK_PAWN);

@@ -54,6 +54,8 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
         nodes += outcome.nodes;
         print(&format!("{:>10} nodes  {fen}", outcome.nodes));
     }
+    #[cfg(feature = "stats")]
+    print(crate::search::statistics_table().trim_end());
     let nps = (nodes as f64 / start.elapsed().as_secs_f64()) as u64;
     print(&format!("{nodes} nodes {nps} nps"));
 }

@@ -60,9 +60,6 @@ struct Progress {
     positions: AtomicU64,
 }
 
-/// A search may take so many times the soft limit.
-const HARD_FACTOR: u64 = 8;
-
 impl Settings {
     fn run(&self, network: &Network) -> Run {
         Run {
@@ -73,7 +70,7 @@ impl Settings {
             seed: self.seed,
             shard_positions: self.shard_positions,
             soft_nodes: self.soft_nodes,
-            hard_nodes: self.soft_nodes.saturating_mul(HARD_FACTOR),
+            hard_factor: 8,
             hash: self.hash,
             frc_percent: self.frc_percent,
             random_plies: [8, 9],
@@ -127,9 +124,17 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
     };
     thread::scope(|scope| {
         let count = settings.threads.min(missing.len());
-        let spawn =
-            |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).expect("a thread can be had");
-        let threads: Vec<_> = (0..count).map(spawn).collect();
+        let spawn = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let threads: Vec<_> = match (0..count).map(spawn).collect() {
+            Ok(threads) => threads,
+            Err(error) => {
+                // Those that run already find no more shards to do.
+                next.store(missing.len() as u64, Relaxed);
+                let what = format!("{count} threads cannot be started: {error}");
+                *fault.lock().expect("no thread panics") = Some(Fault::of_file(folder, what));
+                return;
+            }
+        };
         let bar = bar(wanted);
         let mut last_line = start;
         while !threads.iter().all(|thread| thread.is_finished()) {

@@ -202,11 +202,7 @@ impl Engine {
     }
 
     fn clear_table(&mut self) {
-        let mut table = self.table.write().expect("no search panics");
-        match table.cleared() {
-            Ok(cleared) => *table = cleared,
-            Err(error) => say!("info string {error}; the old hash stays"),
-        }
+        self.table.write().expect("no search panics").clear(1);
     }
 
     /// Sets up a position if all of its moves are legal; else says which is not and leaves the position as it was.

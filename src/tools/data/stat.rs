@@ -9,6 +9,8 @@ const SCORE_STEP: i32 = 100;
 const SCORE_END: i32 = 1500;
 const LENGTH_STEP: usize = 25;
 const LENGTH_END: usize = 300;
+/// Means over fewer games are not compared.
+const FEWEST_GAMES: u64 = 20;
 
 /// Positions with their results.
 #[derive(Clone, Copy, Default)]
@@ -38,7 +40,14 @@ impl Bin {
     /// Of the mean. Positions of one game share their result and count as one.
     fn error(&self) -> f64 {
         let variance = self.squares / self.count.max(1) as f64 - self.mean().powi(2);
-        (variance.max(0.0) / self.games.max(1) as f64).sqrt()
+        // Where all games ended alike the next may still end otherwise.
+        (variance.max(0.02) / self.games.max(1) as f64).sqrt()
+    }
+
+    /// Whether the mean lies below another by more than chance would do it.
+    fn is_below(&self, other: &Self) -> bool {
+        let enough = self.games.min(other.games) >= FEWEST_GAMES;
+        enough && other.mean() - self.mean() > 4.0 * self.error().hypot(other.error())
     }
 }
 
@@ -160,7 +169,7 @@ impl Statistics {
             };
             let share = bar(of(bin.count, self.trainable));
             line(format_args!("{range:<14} {:>9}  {:.3} {share}", bin.count, bin.mean()));
-            if last.is_some_and(|last| last.mean() - bin.mean() > 4.0 * last.error().hypot(bin.error()).max(0.005)) {
+            if last.is_some_and(|last| bin.is_below(last)) {
                 falls.push(from.max(-SCORE_END));
             }
             last = Some(bin);

@@ -8,7 +8,7 @@ pub struct Player {
     network: Network,
     limits: Limits,
     table: TranspositionTable,
-    threads: Threads,
+    memory: Threads,
     signals: Signals,
     nodes: u64,
 }
@@ -17,18 +17,23 @@ impl Player {
     /// One that knows nothing yet, with so many megabytes of hash.
     pub fn new(network: &Network, limits: Limits, hash: usize) -> Result<Self, OutOfMemory> {
         let table = TranspositionTable::new(hash)?;
-        let (threads, signals) = (Threads::new(1), Signals::default());
-        Ok(Self { network: network.clone(), limits, table, threads, signals, nodes: 0 })
+        let (memory, signals) = (Threads::new(1), Signals::default());
+        Ok(Self { network: network.clone(), limits, table, memory, signals, nodes: 0 })
     }
 
-    /// The best move and its score for the side to move.
+    /// Forgets what is of use only within a game.
+    pub fn start_game(&mut self) {
+        self.memory.clear();
+    }
+
+    /// The best move and its score for the side to move. The calling thread needs [`STACK`](crate::search::STACK) bytes of stack.
     ///
     /// # Panics
     /// If there is no legal move.
     pub fn choose(&mut self, position: &Position, history: &History) -> (Move, Score) {
-        let (limits, network, table, signals) = (&self.limits, &self.network, &self.table, &self.signals);
+        let Self { network, limits, table, memory, signals, .. } = self;
         let search = Search { position, history, moves: &[], lines: 1, limits, network, table, signals };
-        let outcome = self.threads.search(&search, &mut ());
+        let outcome = memory.search(&search, &mut ());
         self.nodes += outcome.nodes;
         (outcome.best.expect("the game is not over"), outcome.score)
     }

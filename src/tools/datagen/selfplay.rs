@@ -16,7 +16,11 @@ pub struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub fn new(run: &'a Run, network: &Network, rng: Xoshiro256PlusPlus) -> Result<Self, OutOfMemory> {
-        let limits = Limits { soft_nodes: Some(run.soft_nodes), nodes: Some(run.hard_nodes), ..Limits::default() };
+        let limits = Limits {
+            soft_nodes: Some(run.soft_nodes),
+            nodes: Some(run.soft_nodes.saturating_mul(run.hard_factor)),
+            ..Limits::default()
+        };
         Ok(Self { run, player: Player::new(network, limits, run.hash)?, rng })
     }
 
@@ -37,6 +41,7 @@ impl<'a> Table<'a> {
 
     /// A game from this position; none if the first score is too high or low.
     fn play_from(&mut self, start: Position) -> Option<Game> {
+        self.player.start_game();
         let is_adjudicated = !chance(self.run.unadjudicated_percent, &mut self.rng);
         let mut referee = Referee::default();
         let mut game = Game { start: start.clone(), outcome: Outcome::Draw, plies: Vec::with_capacity(200) };

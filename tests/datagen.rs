@@ -1,0 +1,331 @@
+//! `kiln datagen` and `kiln data`, through the built binary, and `kiln::data` beside the crate `viriformat`.
+
+use kiln::data::{self, Game, Outcome, Ply, SUFFIX, Shard};
+use kiln::tools::datagen::chess960;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// An empty folder for one test.
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("datagen").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn command<T: AsRef<OsStr>>(words: &[T]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    command.args(words).stdin(Stdio::null());
+    command
+}
+
+/// Runs `kiln` with these words and returns what it prints.
+fn kiln<T: AsRef<OsStr>>(words: &[T]) -> String {
+    let output = command(words).output().expect("the binary starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The one sentence with which it fails.
+fn refusal<T: AsRef<OsStr>>(words: &[T]) -> String {
+    let output = command(words).output().expect("the binary starts");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && error.lines().count() == 1, "{error}");
+    error.strip_prefix("kiln: ").expect("the name of the program").trim_end().into()
+}
+
+/// The words for a small run into a folder, with more words.
+fn words(folder: &Path, more: &str) -> Vec<String> {
+    let common = "--shard 150 --nodes 30 --hash 1 --seed 5";
+    let folder = folder.to_str().unwrap();
+    ["datagen", folder].into_iter().chain(common.split(' ')).chain(more.split(' ')).map(String::from).collect()
+}
+
+/// All files of a folder but the lock.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| !path.ends_with("lock"));
+    files.map(|path| (path.file_name().unwrap().into(), fs::read(&path).unwrap())).collect()
+}
+
+fn games(path: &Path) -> Vec<Game> {
+    let files = data::shards(path).unwrap();
+    files.iter().flat_map(|file| data::read(file).unwrap()).map(Result::unwrap).collect()
+}
+
+#[test]
+fn the_same_bytes_whatever_the_threads() {
+    let folders = ["1 thread", "again", "2 threads"].map(|name| scratch("same").join(name));
+    for (folder, threads) in folders.iter().zip([1, 1, 2]) {
+        kiln(&words(folder, &format!("--positions 400 --threads {threads}")));
+    }
+    let all = folders.each_ref().map(|folder| contents(folder));
+    assert_eq!(all[0].len(), 6, "three shards with sidecars");
+    assert!(all[0] == all[1] && all[0] == all[2]);
+    let other = scratch("other seed");
+    let mut words = words(&other, "--positions 400");
+    words.extend(["--seed".into(), "6".into()]);
+    kiln(&words);
+    let shard = Path::new("shard-00000.viri.zst");
+    assert_ne!(contents(&other)[shard], all[0][shard]);
+    assert_ne!(all[0][Path::new("shard-00001.viri.zst")], all[0][shard]);
+}
+
+#[test]
+fn a_killed_run_goes_on() {
+    let folder = scratch("killed");
+    let mut child = command(&words(&folder, "--positions 1000000")).stdout(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    let second = folder.join("shard-00001.json");
+    while !second.exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "no shard is written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(refusal(&words(&folder, "--positions 600")).ends_with("another kiln datagen is at work in this folder"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = contents(&folder);
+    // A shard that was damaged since is made again.
+    fs::write(folder.join("shard-00000.viri.zst"), "no games").unwrap();
+    kiln(&words(&folder, "--positions 600"));
+    let at_once = scratch("not killed");
+    kiln(&words(&at_once, "--positions 600"));
+    let (after, expected) = (contents(&folder), contents(&at_once));
+    assert_eq!(expected.len(), 8);
+    assert!(expected.iter().all(|(name, bytes)| after[name] == *bytes));
+    assert!(before.iter().filter(|(name, _)| expected.contains_key(*name)).all(|(name, bytes)| after[name] == *bytes));
+    let text = kiln(&words(&at_once, "--positions 600"));
+    assert!(text.starts_with("4 of 4 shards are there, with "), "{text}");
+}
+
+#[test]
+fn a_run_may_grow_but_not_change() {
+    let (grown, at_once) = (scratch("grown"), scratch("at once"));
+    for positions in [50, 200, 310] {
+        kiln(&words(&grown, &format!("--positions {positions}")));
+    }
+    kiln(&words(&at_once, "--positions 310"));
+    assert!(contents(&grown) == contents(&at_once));
+    let mut words = words(&grown, "--positions 310");
+    words.extend(["--nodes".into(), "31".into()]);
+    let error = refusal(&words);
+    assert!(error.ends_with("this shard is of a run with soft_nodes 30, not 31; use another folder"), "{error}");
+}
+
+#[test]
+fn the_crate_viriformat_reads_the_same() {
+    let folder = scratch("viriformat");
+    kiln(&words(&folder, "--positions 800 --frc 50"));
+    let mut castlings = 0;
+    for file in data::shards(&folder).unwrap() {
+        let raw = zstd::decode_all(fs::File::open(&file).unwrap()).unwrap();
+        let mut input = BufReader::new(&raw[..]);
+        let mut written = Vec::new();
+        for game in data::read(&file).unwrap().map(Result::unwrap) {
+            let theirs = viriformat::dataformat::Game::deserialise_from(&mut input, Vec::new()).unwrap();
+            let mut positions = Vec::new();
+            theirs.visit_positions(|board, score| positions.push((board.to_string(), score)));
+            assert_eq!(positions.len(), game.plies.len());
+            for ((theirs, score), (position, ply)) in positions.iter().zip(game.positions()) {
+                // En passant squares are ours only if a capture there is legal; the crate is not so strict.
+                let fields = |fen: &str| {
+                    let all: Vec<String> = fen.split(' ').map(String::from).collect();
+                    [&all[..2], &all[4..]].concat()
+                };
+                assert_eq!((fields(theirs), *score), (fields(&position.fen(true)), ply.score.into()));
+                castlings += usize::from(ply.best.kind() == kiln::types::MoveKind::Castle);
+            }
+            use viriformat::dataformat::WDL;
+            let outcome = match theirs.outcome() {
+                WDL::Loss => Outcome::BlackWins,
+                WDL::Draw => Outcome::Draw,
+                WDL::Win => Outcome::WhiteWins,
+            };
+            assert_eq!(outcome, game.outcome);
+            theirs.serialise_into(&mut written).unwrap();
+        }
+        assert!(written == raw);
+    }
+    assert!(castlings > 0, "no game has a castling move");
+}
+
+#[test]
+fn games_are_read_back() {
+    let position: kiln::board::Position = "4k2r/1P6/8/2pP4/8/8/p6P/RN2K2R w KQk c6 3 40".parse().unwrap();
+    for (position, moves) in [
+        (position.clone(), ["d5c6", "e8h8", "b7b8q", "a2b1n", "h2h4"]),
+        (position, ["e1h1", "a2b1q", "b7b8r", "b1b8", "h2h4"]),
+        (chess960(123, 876), ["a2a4", "a7a5", "h2h3", "h7h5", "b2b4"]),
+    ] {
+        let (start, mut current) = (position.clone(), position);
+        let mut game = Game { start, outcome: Outcome::BlackWins, plies: Vec::new() };
+        for (score, text) in (-2..).zip(moves) {
+            let best = current.parse_move(text).unwrap_or_else(|| panic!("{text} at {}", current.fen(true)));
+            game.plies.push(Ply { best, score: score * 16_000 });
+            current = current.make(best);
+        }
+        let mut shard = Shard::new();
+        shard.push(&game);
+        let file = shard.save(&scratch("read back"), 0, &[]).unwrap();
+        assert_eq!(games(&file), [game]);
+    }
+}
+
+/// Compresses games anew, in the place of those of a shard without its sidecar.
+fn put(file: &Path, raw: &[u8]) {
+    fs::write(file, zstd::encode_all(raw, 1).unwrap()).unwrap();
+}
+
+#[test]
+fn faults_are_found() {
+    let folder = scratch("faults");
+    kiln(&words(&folder, "--positions 300"));
+    let file = folder.join("shard-00000.viri.zst");
+    let verify = ["data".as_ref(), "verify".as_ref(), folder.as_os_str()];
+    let found = kiln(&verify);
+    assert!(found.lines().last().unwrap().starts_with("2 files are sound, with "), "{found}");
+    let sound = fs::read(&file).unwrap();
+    for place in (0..sound.len()).step_by(sound.len() / 12) {
+        let mut bytes = sound.clone();
+        bytes[place] ^= 4;
+        fs::write(&file, &bytes).unwrap();
+        let error = refusal(&verify);
+        assert!(error.starts_with(file.to_str().unwrap()), "{error}");
+    }
+    fs::write(&file, &sound[..sound.len() - 1]).unwrap();
+    refusal(&verify);
+
+    // Without a sidecar and a checksum, games must speak for themselves.
+    let raw = zstd::decode_all(&sound[..]).unwrap();
+    let first = games_length(&raw);
+    for (place, expected) in [
+        (0, "bad start"),
+        (9, "bad start"),
+        (24, ""),
+        (30, ""),
+        (32, "game 1, byte 32 "),
+        (first + 32 + 4 * 7, &format!("game 2, byte {} ", first + 32 + 4 * 7)),
+    ] {
+        let mut bytes = raw.clone();
+        bytes[place] ^= if place == 30 { 2 } else { 0x81 };
+        // A draw has become an impossible outcome, or one side has won in place of the other.
+        put(&file, &bytes);
+        let error = refusal(&verify);
+        assert!(error.contains(expected) && error.contains("shard-00000"), "{place}: {error}");
+    }
+    put(&file, &raw[..raw.len() - 3]);
+    assert!(refusal(&verify).ends_with("the file ends within a game"));
+    put(&file, &raw);
+    assert!(refusal(&verify).ends_with("its hash is not that of the sidecar"));
+    fs::remove_file(folder.join("shard-00000.json")).unwrap();
+    assert!(kiln(&verify).contains("positions, no sidecar\n"));
+}
+
+/// The bytes of the first game.
+fn games_length(raw: &[u8]) -> usize {
+    32 + 4 * (raw[32..].chunks(4).position(|ply| ply == [0; 4]).unwrap() + 1)
+}
+
+#[test]
+fn merged_and_shuffled() {
+    let from = scratch("from");
+    kiln(&words(&from, "--positions 2000"));
+    let sorted = |games: &[Game]| {
+        let mut raw: Vec<Vec<u8>> = games
+            .iter()
+            .map(|game| {
+                let mut bytes = Vec::new();
+                game.write(&mut bytes);
+                bytes
+            })
+            .collect();
+        raw.sort();
+        raw
+    };
+    let run = |action: &str, to: &str, more: &[&str]| {
+        let to = scratch(to);
+        let mut words = vec!["data", action, to.to_str().unwrap(), from.to_str().unwrap()];
+        words.extend(more);
+        kiln(&words);
+        kiln(&["data", "verify", to.to_str().unwrap()]);
+        (games(&to), contents(&to))
+    };
+    let original = games(&from);
+    let (merged, files) = run("merge", "merged", &[]);
+    assert_eq!((merged, files.len()), (original.clone(), 2));
+    let (shuffled, files) = run("shuffle", "shuffled", &[]);
+    assert_ne!(shuffled, original);
+    assert_eq!(sorted(&shuffled), sorted(&original));
+    assert!(run("shuffle", "shuffled again", &["--seed", "1"]).1 == files);
+    assert_ne!(run("shuffle", "shuffled otherwise", &["--seed", "2"]).0, shuffled);
+    let again = ["data", "merge", from.to_str().unwrap(), from.to_str().unwrap()];
+    assert!(refusal(&again).ends_with("there are shards in this folder already; name another one"));
+}
+
+#[test]
+fn statistics_count_what_is_there() {
+    let folder = scratch("stat");
+    kiln(&words(&folder, "--positions 1500 --nodes 100"));
+    let text = kiln(&["data".as_ref(), "stat".as_ref(), folder.as_os_str()]);
+    let all = games(&folder);
+    let plies: usize = all.iter().map(|game| game.plies.len()).sum();
+    let trainable: usize = all.iter().map(Game::trainable).sum();
+    for line in [
+        format!("games      {}\n", all.len()),
+        format!("plies      {plies}, "),
+        format!("positions  {trainable} to learn from, "),
+    ] {
+        assert!(text.contains(&line), "no {line:?} in {text}");
+    }
+    assert!(text.ends_with("The mean result rises with the score, as it should.\n"), "{text}");
+
+    // The same games with exchanged results are seen to be wrong, and come twice.
+    let mut shard = Shard::new();
+    for mut game in all {
+        game.outcome = match game.outcome {
+            Outcome::WhiteWins => Outcome::BlackWins,
+            Outcome::Draw => Outcome::Draw,
+            Outcome::BlackWins => Outcome::WhiteWins,
+        };
+        for _ in 0..40 {
+            shard.push(&game);
+        }
+    }
+    let file = shard.save(&scratch("wrong"), 0, &[]).unwrap();
+    let text = kiln(&["data".as_ref(), "stat".as_ref(), file.as_os_str()]);
+    assert!(text.contains("WARNING: the mean result falls at the scores "), "{text}");
+    let duplicates: f64 = text.split("duplicates ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!((97.5..=99.9).contains(&duplicates), "{text}");
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let folder = scratch("refused");
+    let path = folder.to_str().unwrap();
+    for (text, expected) in [
+        ("datagen", "datagen needs a folder for its shards, as in: kiln datagen games --positions 1000000"),
+        ("datagen F", "datagen needs --positions, how many to generate, as in: kiln datagen games --positions 1000000"),
+        ("datagen F --positions 0", "expected a whole number from 1 to 1000000000000"),
+        ("datagen F --positions 1 --nodes 0", "expected a whole number from 1 to 1000000000"),
+        ("datagen F --positions 1 --frc 101", "expected a whole number from 0 to 100"),
+        ("datagen F --positions 1 --threads 0", "expected a whole number from 1 to 1024"),
+        ("datagen F --positions 1 --shard 2000001", "expected a whole number from 1 to 2000000"),
+        ("datagen F --positions 1 --book x", "'--book'"),
+        ("datagen F --positions 1 --network /nowhere", "cannot use the network /nowhere: it cannot be read: "),
+        ("data", "bad data command \"\": expected stat, verify, merge or shuffle"),
+        ("data stat", "data stat needs files or folders of games, as in: kiln data stat FILE…"),
+        ("data merge F", "data merge needs a folder to write to and files or folders of games, "),
+        ("data stat F", "no file in this folder ends in .viri.zst"),
+        ("data stat /nowhere", "/nowhere: it cannot be read: "),
+        ("data verify F --seed 1", "--seed is for kiln data shuffle"),
+    ] {
+        let error = refusal(&text.split(' ').map(|word| if word == "F" { path } else { word }).collect::<Vec<_>>());
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    assert!(!contents(&folder).keys().any(|name| name.to_string_lossy().ends_with(SUFFIX)));
+}
