@@ -1,7 +1,8 @@
 //! The kiln: fires every table and the network into `OUT_DIR`, from where `src/tables` and `src/nnue` embed them.
 
 use kiln_gen::blob::Firing;
-use kiln_gen::network::Asset;
+use kiln_gen::layout::Packing;
+use kiln_gen::network::{Asset, read_file};
 use kiln_gen::{cuckoo, geometry, magic, reductions, zobrist};
 use std::error::Error;
 use std::fmt::Display;
@@ -54,11 +55,12 @@ fn fire() -> Result<(), Box<dyn Error>> {
     let reductions = timed("reductions", || reductions::reductions(REDUCTION_BASE, REDUCTION_DIVISOR));
     firing.value("reductions", &reductions)?;
 
-    for blob in timed("network, arranged", || asset.arrange()) {
+    let packing = packing();
+    for blob in timed("network, arranged", || asset.arrange(packing)) {
         firing.bytes(blob.name, blob.element, &blob.bytes)?;
     }
     let dimensions = out.join("network_dimensions.rs");
-    std::fs::write(&dimensions, asset.dimensions())
+    std::fs::write(&dimensions, asset.dimensions(packing))
         .map_err(|error| format!("cannot write {}: {error}", dimensions.display()))?;
 
     timed("manifest", || firing.finish())?;
@@ -86,14 +88,20 @@ fn network() -> Result<Asset, String> {
         let path = std::path::absolute(path).unwrap_or(path.into());
         format!("cannot embed the network {}: {error}", path.display())
     };
-    // A device or a pipe could be read without end, and Cargo would search a folder for changes.
-    let metadata = std::fs::metadata(path).map_err(|error| refuse(&error))?;
-    if !metadata.is_file() {
-        return Err(refuse(&"it is no regular file"));
-    }
+    let bytes = read_file(path).map_err(|error| refuse(&error))?;
+    // Not before it is known to be a file: Cargo would search a folder for changes.
     println!("cargo::rerun-if-changed={}", path.display());
-    let bytes = std::fs::read(path).map_err(|error| refuse(&error))?;
     Asset::from_bytes(&bytes).map_err(|error| refuse(&error))
+}
+
+/// What the vectors of the target want, by the same features as `src/simd` chooses by; the engine does not compile if the two differ.
+fn packing() -> Packing {
+    let set_by_cargo = |name| std::env::var(name).unwrap_or_default();
+    let features = set_by_cargo("CARGO_CFG_TARGET_FEATURE");
+    let has =
+        |name| set_by_cargo("CARGO_CFG_TARGET_ARCH") == "x86_64" && features.split(',').any(|feature| feature == name);
+    let widest = [("avx512bw", 64), ("avx2", 32)].into_iter().find(|&(feature, _)| has(feature));
+    Packing { vector: widest.map_or(Packing::PLAIN.vector, |(_, vector)| vector) }
 }
 
 /// Runs one stage and prints how long it took, which `cargo build -vv` shows.

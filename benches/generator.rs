@@ -1,6 +1,7 @@
 //! What each stage of the build script costs.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use kiln_gen::layout::Packing;
 use kiln_gen::network::{Asset, material};
 use kiln_gen::{cuckoo, geometry, magic, reductions, zobrist};
 use std::num::NonZeroU16;
@@ -25,7 +26,7 @@ fn stages(criterion: &mut Criterion) {
 
     let file = material().to_bytes();
     group.bench_function("network decode and arrange", |bencher| {
-        bencher.iter(|| Asset::from_bytes(&file).map(|asset| asset.arrange()))
+        bencher.iter(|| Asset::from_bytes(&file).map(|asset| asset.arrange(Packing::PLAIN)))
     });
     group.finish();
 }

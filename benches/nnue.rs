@@ -1,80 +1,229 @@
-//! Evaluations of the network that this build has; `EVALFILE=path cargo bench --bench nnue` measures another.
+//! How fast this build's network evaluates, beside what the machine could do at best. `EVALFILE=path cargo bench --bench nnue` measures another network.
+//!
+//! All is measured in turn, many times over, and the fastest time of each counts: what else runs on the machine only slows it down.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use kiln::board::Position;
-use kiln::nnue::{Evaluator, Network, SHAPE};
-use kiln::types::Move;
+use kiln::board::{Observer, Position};
+use kiln::nnue::{Evaluator, HIDDEN, KING_BUCKETS, Network, SHAPE};
+use kiln::simd::{self, Row, native};
+use kiln::types::{Color, Move, Piece, Square};
+use kiln_gen::network::{Asset, Head, read_file};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 const GAMES: usize = 40;
 const PLIES: usize = 80;
+const ROUNDS: usize = 60;
 
-/// The moves of random games from the starting position.
-fn games() -> Vec<Vec<(Position, Move)>> {
+/// A game: where it starts, and its moves.
+type Game = (Position, Vec<Move>);
+
+/// Games of random moves. In those of wandering kings there are many refreshes; in those whose kings stay where they are there is none.
+fn games(kings_wander: bool) -> Vec<Game> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut game = || {
         let mut position = Position::startpos();
-        let mut game = Vec::new();
-        while game.len() < PLIES && !position.is_over() {
-            let moves = position.moves();
-            let mv = moves[rng.next_u32() as usize % moves.len()];
-            game.push((position.clone(), mv));
+        let mut moves = Vec::new();
+        while moves.len() < PLIES && !position.is_over() {
+            let king = position.king(position.side_to_move());
+            let mut choice: Vec<Move> = position.moves().iter().copied().collect();
+            choice.retain(|mv| kings_wander || mv.from() != king);
+            if choice.is_empty() {
+                break;
+            }
+            let mv = choice[rng.next_u32() as usize % choice.len()];
+            moves.push(mv);
             position = position.make(mv);
         }
-        game
+        (Position::startpos(), moves)
     };
     (0..GAMES).map(|_| game()).collect()
 }
 
-fn evaluations(criterion: &mut Criterion) {
-    let games = games();
-    let count: usize = games.iter().map(Vec::len).sum();
-    let network = Network::embedded();
-    let mut group = criterion.benchmark_group(SHAPE);
-    group.throughput(Throughput::Elements(count as u64)).sample_size(30);
-    let mut evaluator = Evaluator::new(network.clone(), &Position::startpos());
-    group.bench_function("head alone", |bencher| {
-        bencher.iter(|| {
-            for (position, _) in games.iter().flatten() {
-                // The accumulators of the start, whatever the position: what the sums are makes little difference.
-                black_box(evaluator.evaluate(black_box(position)));
-            }
-        });
-    });
-    group.bench_function("after a move", |bencher| {
-        bencher.iter(|| {
-            for game in &games {
-                let mut position = game[0].0.clone();
-                let mut evaluator = Evaluator::new(network.clone(), &position);
-                for &(_, mv) in game {
-                    evaluator.play(&mut position, mv);
-                    black_box(evaluator.evaluate(&position));
-                }
-            }
-        });
-    });
-    group.bench_function("from scratch", |bencher| {
-        bencher.iter(|| {
-            for (position, _) in games.iter().flatten() {
-                black_box(Evaluator::new(network.clone(), position).evaluate(position));
-            }
-        });
-    });
-    group.bench_function("moves without evaluation", |bencher| {
-        bencher.iter(|| {
-            for game in &games {
-                let mut position = game[0].0.clone();
-                for &(_, mv) in game {
-                    position.play(mv, &mut ());
-                    black_box(&position);
-                }
-            }
-        });
-    });
-    group.finish();
+/// The rows of weights that a game's moves need, by number, for both sides.
+#[derive(Default)]
+struct Rows(Vec<usize>);
+
+impl Observer for Rows {
+    fn put(&mut self, piece: Piece, square: Square) {
+        for side in Color::ALL {
+            let seen = if side == Color::Black { square.flip_rank() } else { square };
+            let plane = 6 * usize::from(piece.color() != side) + piece.kind() as usize;
+            self.0.push(64 * plane + seen as usize);
+        }
+    }
+
+    fn take(&mut self, piece: Piece, square: Square) {
+        self.put(piece, square);
+    }
 }
 
-criterion_group!(benches, evaluations);
-criterion_main!(benches);
+/// As little as can be done with so many bytes from these places.
+fn add_up(weights: &[Row<HIDDEN>], rows: &[usize]) -> [i16; 32] {
+    let parts = rows.iter().flat_map(|&row| weights[row].0.as_chunks::<32>().0);
+    parts.fold([0; 32], |sums, part| std::array::from_fn(|i| sums[i].wrapping_add(part[i])))
+}
+
+const CHAINS: usize = 12;
+const STEPS: usize = 1000;
+
+/// Vectors multiplied and added in [`CHAINS`] that do not wait for each other, [`STEPS`] times, where the target has vectors.
+fn multiply_adds() {
+    // SAFETY: compiled only if the target has AVX2.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2", not(target_feature = "avx512bw")))]
+    unsafe {
+        use std::arch::x86_64::{_mm256_madd_epi16, _mm256_set1_epi16};
+        let factor = black_box(_mm256_set1_epi16(3));
+        let mut sums = [black_box(_mm256_set1_epi16(1)); CHAINS];
+        for _ in 0..STEPS {
+            sums = sums.map(|sum| _mm256_madd_epi16(sum, factor));
+        }
+        black_box(sums);
+    }
+    // SAFETY: compiled only if the target has AVX-512 BW.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw"))]
+    unsafe {
+        use std::arch::x86_64::{_mm512_madd_epi16, _mm512_set1_epi16};
+        let factor = black_box(_mm512_set1_epi16(3));
+        let mut sums = [black_box(_mm512_set1_epi16(1)); CHAINS];
+        for _ in 0..STEPS {
+            sums = sums.map(|sum| _mm512_madd_epi16(sum, factor));
+        }
+        black_box(sums);
+    }
+}
+
+/// How many vectors are multiplied in an evaluation besides what is in floating point, at the share of zero groups of this network.
+fn multiplications(asset: &Asset) -> f64 {
+    let lanes = native::PACKING.vector as f64 / 2.0;
+    let Head::Layers { first, .. } = asset.header.head else {
+        // A weight times an activation, times the activation again.
+        return 2.0 * 2.0 * HIDDEN as f64 / lanes;
+    };
+    let busy = HIDDEN as f64 / 4.0 * (1.0 - asset.zero_groups().expect("the network has layers")[1]);
+    let in_dot = if cfg!(target_feature = "avx512vnni") { 1.0 } else { 2.0 };
+    HIDDEN as f64 / lanes + busy * f64::from(first) * 2.0 / lanes * in_dot
+}
+
+/// Something to be measured.
+struct Measurement<'a> {
+    name: &'static str,
+    /// How often a call does it.
+    count: usize,
+    call: Box<dyn FnMut() + 'a>,
+    fastest: Duration,
+}
+
+impl<'a> Measurement<'a> {
+    fn new(name: &'static str, count: usize, call: impl FnMut() + 'a) -> Self {
+        Self { name, count, call: Box::new(call), fastest: Duration::MAX }
+    }
+
+    fn nanoseconds(&self) -> f64 {
+        self.fastest.as_secs_f64() * 1e9 / self.count as f64
+    }
+}
+
+/// Plays the games, and does something after each move.
+fn play(evaluator: &mut Evaluator, games: &[Game], mut then: impl FnMut(&mut Evaluator, &Position)) {
+    for (start, moves) in games {
+        let mut position = start.clone();
+        for &mv in moves {
+            evaluator.play(&mut position, mv);
+            then(evaluator, &position);
+        }
+        moves.iter().for_each(|_| evaluator.take_back());
+    }
+}
+
+fn main() {
+    let (random, calm) = (games(true), games(false));
+    let count = |games: &[Game]| games.iter().map(|(_, moves)| moves.len()).sum::<usize>();
+    let network = Network::embedded();
+    let evaluator = || Evaluator::new(network.clone(), &Position::startpos());
+    let positions: Vec<Position> = random
+        .iter()
+        .flat_map(|(start, moves)| {
+            moves.iter().scan(start.clone(), |position, &mv| {
+                *position = position.make(mv);
+                Some(position.clone())
+            })
+        })
+        .collect();
+    let rows = |games: &[Game]| {
+        let mut rows = Rows::default();
+        for (start, moves) in games {
+            let mut position = start.clone();
+            moves.iter().for_each(|&mv| position.play(mv, &mut rows));
+        }
+        rows.0
+    };
+    let calm_rows = rows(&calm);
+    let mut all_rows = Rows::default();
+    for position in &positions {
+        for square in position.occupied() {
+            all_rows.put(position.piece_on(square).expect("the square is occupied"), square);
+        }
+    }
+    let all_rows = all_rows.0;
+    // As large as the weights, so that it is found in the same cache.
+    let weights = vec![Row([1; HIDDEN]); 768 * KING_BUCKETS];
+    let (mut in_calm, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());
+
+    let mut measurements = vec![
+        Measurement::new("after a move", count(&calm), || {
+            play(&mut in_calm, &calm, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
+        }),
+        Measurement::new("after a move of wandering kings", count(&random), || {
+            play(&mut in_random, &random, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
+        }),
+        Measurement::new("from scratch", positions.len(), || {
+            for position in &positions {
+                black_box(Evaluator::new(network.clone(), position).evaluate(position));
+            }
+        }),
+        Measurement::new("head alone", positions.len(), || {
+            // The accumulators of the start, whatever the position, so that none is updated.
+            positions.iter().for_each(|position| _ = black_box(alone.evaluate(black_box(position))));
+        }),
+        Measurement::new("moves without evaluation", count(&calm), || {
+            play(&mut only_moves, &calm, |_, position| _ = black_box(position));
+        }),
+        Measurement::new("floor: rows of a move, read and added up", count(&calm), || {
+            black_box(add_up(&weights, &calm_rows));
+        }),
+        Measurement::new("floor: rows of a position, likewise", positions.len(), || {
+            black_box(add_up(&weights, &all_rows));
+        }),
+    ];
+    let has_vectors = simd::NAME != "portable";
+    if has_vectors {
+        measurements.push(Measurement::new("one vector multiplied and added", CHAINS * STEPS, multiply_adds));
+    }
+    for _ in 0..ROUNDS {
+        for measurement in &mut measurements {
+            // Once to bring its weights back into the caches.
+            (measurement.call)();
+            let start = Instant::now();
+            (measurement.call)();
+            measurement.fastest = measurement.fastest.min(start.elapsed());
+        }
+    }
+    println!(
+        "{SHAPE}, {}, {:.2} rows of {} bytes a move",
+        simd::NAME,
+        calm_rows.len() as f64 / count(&calm) as f64,
+        2 * HIDDEN
+    );
+    let print = |name: &str, time: f64| println!("{name:<44}{time:>8.2} ns {:>14.0} a second", 1e9 / time);
+    measurements.iter().for_each(|measurement| print(measurement.name, measurement.nanoseconds()));
+    if has_vectors {
+        let file = std::env::var("EVALFILE").ok().filter(|path| !path.is_empty());
+        let file = file.as_deref().unwrap_or("assets/kiln.nnue.zst");
+        let asset = read_file(file.as_ref()).and_then(|bytes| Asset::from_bytes(&bytes)).expect("what was built in");
+        let count = multiplications(&asset);
+        let rate = measurements.last().expect("the rate is the last");
+        print(&format!("floor: the head's {count:.0} multiplications"), count * rate.nanoseconds());
+    }
+}

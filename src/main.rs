@@ -14,7 +14,7 @@ use kiln::tools::speedtest::{Speedtest, speedtest};
 use kiln::tools::{bench, data, datagen, net, perft, tables};
 use kiln::uci::{self, Engine, ParseError};
 use lexopt::prelude::*;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufReader, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -42,10 +42,12 @@ Kiln, a chess engine that speaks UCI.
                           draw the slots of a queen and knight in one
   kiln net info FILE      what a network's file says of itself
   kiln net verify FILE    check its hash and its expected scores
-  kiln net import QUANTISED FILE --hidden N [--mirrored] [--king-buckets LIST]
-                  [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]
+  kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
+                  [--merged-kings] [--king-buckets LIST] [--output-buckets N]
+                  [--qa N] [--qb N] [--scale N] [--name TEXT]
                           make a network's file of what the trainer bullet wrote;
-                          LIST is 64 numbers for a1 to h8, or a file of them
+                          LIST is 64 numbers for a1 to h8, or a file of them; with
+                          layers the first takes pairwise products
   kiln net export FILE QUANTISED
                           write the weights as bullet does
   kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]
@@ -234,9 +236,9 @@ fn run(task: Task) -> io::Result<()> {
                     "Or type: position startpos moves e2e4, then go movetime 1000; quit ends. \"kiln help\" shows other uses."
                 )?;
             }
-            Engine::new().run(io::stdin().lock());
+            Engine::new().run(BufReader::new(io::stdin()));
         }
-        Task::Lines(lines) => Engine::new().run(lines.as_bytes()),
+        Task::Lines(lines) => Engine::new().run(io::Cursor::new(lines)),
         Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
         Task::Speedtest(test) => {
             let mut result = Ok(());

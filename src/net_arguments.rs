@@ -1,7 +1,7 @@
 //! The arguments after `kiln net`.
 
-use kiln::tools::net::{Task, plain_header};
-use kiln_gen::network::{MAX_OUTPUT_BUCKETS, equal_output_buckets};
+use kiln::tools::net::Task;
+use kiln_gen::network::{Head, Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,6 +10,8 @@ use std::path::PathBuf;
 #[derive(Default)]
 struct Options {
     mirrored: bool,
+    merged_kings: bool,
+    layers: Option<Head>,
     hidden: Option<u32>,
     king_buckets: Option<[u8; 64]>,
     output_buckets: Option<u8>,
@@ -31,6 +33,8 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("mirrored") => options.mirrored = true,
+            Long("merged-kings") => options.merged_kings = true,
+            Long("layers") => options.layers = Some(arguments.value()?.parse_with(read_layers)?),
             Long("hidden") => options.hidden = Some(arguments.value()?.parse_with(|text| read_number(text, u32::MAX))?),
             Long("king-buckets") => options.king_buckets = Some(read_king_buckets(arguments.value()?)?),
             Long("output-buckets") => {
@@ -69,10 +73,13 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
 }
 
 impl Options {
-    fn header(self) -> Result<kiln_gen::network::Header, String> {
+    fn header(self) -> Result<Header, String> {
         let hidden = self.hidden.ok_or("net import needs --hidden, the width of an accumulator, as in --hidden 256")?;
-        let mut header = plain_header(hidden);
+        let mut header = Header::plain(hidden);
+        header.provenance.description = "imported from bullet's quantised.bin".into();
         header.inputs.mirrored = self.mirrored;
+        header.inputs.merged_kings = self.merged_kings;
+        header.head = self.layers.unwrap_or(header.head);
         header.inputs.king_buckets = self.king_buckets.unwrap_or(header.inputs.king_buckets);
         header.output_buckets = self.output_buckets.map_or(header.output_buckets, equal_output_buckets);
         header.qa = self.qa.unwrap_or(header.qa);
@@ -86,6 +93,12 @@ impl Options {
 fn read_number<T: TryFrom<u64> + Into<u64>>(text: &str, limit: T) -> Result<T, String> {
     let number = text.parse().ok().and_then(|number: u64| number.try_into().ok());
     number.ok_or_else(|| format!("expected a whole number up to {}", limit.into()))
+}
+
+fn read_layers(text: &str) -> Result<Head, String> {
+    let widths = text.split_once(',').and_then(|(first, second)| Some((first.parse().ok()?, second.parse().ok()?)));
+    let (first, second) = widths.ok_or(format!("bad layers {text:?}: expected their widths, as in 16,32"))?;
+    Ok(Head::Layers { first, second })
 }
 
 fn read_output_buckets(text: &str) -> Result<u8, String> {

@@ -1,6 +1,9 @@
 //! `kiln net`, through the built binary.
 
-use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, Weights, equal_output_buckets, material};
+mod bad_networks;
+
+use bad_networks::bad_networks;
+use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, equal_output_buckets, material};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,6 +70,7 @@ fn headers_are_shown() {
         "king buckets    0 1 2 3 3 2 1 0\n                0 1 2 3 3 2 1 0\n",
         "output buckets  0 0 0 0 0 0 1 1 1 1 2 ",
         "win, draw, loss -1.500 0.020 0.000 0.007\n",
+        "zero groups     ",
         "commit          0123abc\n",
         "data            not known\n",
     ] {
@@ -145,6 +149,8 @@ fn exchange_with_bullet() {
         (&["--hidden", "64", "--qa", "65536"], "expected a whole number up to 65535"),
         (&["--hidden", "64", "--qa", "256"], "qa is 256, allowed is 1 to 255"),
         (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
+        (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected their widths, as in 16,32"),
+        (&["--hidden", "64", "--layers", "8,32"], "first is 8, allowed is 16 or 32"),
         (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 31 "),
         (&["--hidden", "64", "--king-buckets", "no file"], "cannot read the king buckets from no file: "),
         (&["--hidden", "64", "--name", "a\nb"], "name holds '\\n', "),
@@ -158,37 +164,37 @@ fn exchange_with_bullet() {
     // What is there stays there.
     assert!(Asset::from_bytes(&fs::read(&asset).unwrap()).is_ok());
 
+    // Layers and merged kings.
     let layers = large(Head::Layers { first: 16, second: 32 });
-    assert!(matches!(layers.weights, Weights::Layers { .. }));
-    fs::write(&asset, layers.to_bytes()).unwrap();
-    let error = refusal(&["export".as_ref(), asset.as_os_str(), again.as_os_str()]);
-    assert!(error.starts_with("cannot export ") && error.contains("the network has layers"), "{error}");
+    fs::write(&quantised, layers.export().unwrap()).unwrap();
+    let options = format!(
+        "--hidden=64 --layers=16,32 --merged-kings --mirrored --output-buckets=8 --king-buckets={}",
+        king_buckets.trim_end().replace([' ', '\n'], ",")
+    );
+    let words: Vec<&OsStr> = ["import".as_ref(), quantised.as_os_str(), asset.as_os_str()]
+        .into_iter()
+        .chain(options.split(' ').map(OsStr::new))
+        .collect();
+    assert!(net(&words).ends_with(": (704x4hm -> 64)x2 -> 16 -> 32 -> 1, 8 output buckets\n"));
+    let imported = Asset::from_bytes(&fs::read(&asset).unwrap()).unwrap();
+    assert_eq!((&imported.features, &imported.weights), (&layers.features, &layers.weights));
+    net(&["export".as_ref(), asset.as_os_str(), again.as_os_str()]);
+    assert_eq!(fs::read(&again).unwrap(), fs::read(&quantised).unwrap());
 }
 
 #[test]
 fn files_that_are_none() {
     let folder = scratch("none");
-    let good = fs::read(default_network()).unwrap();
     let file = folder.join("file");
     for action in ["info", "verify"] {
         let refused = |path: &Path| refusal(&[action.as_ref(), path.as_os_str()]);
         let missing = folder.join("missing");
-        assert!(refused(&missing).starts_with(&format!("cannot read {}: ", missing.display())));
-        assert_eq!(refused(&folder), format!("cannot read {}: it is no regular file", folder.display()));
-        let mut damaged = good.clone();
-        damaged[30] ^= 1;
-        for (bytes, reason) in [
-            (&b"no network"[..], "not a network asset"),
-            (&good[..50], "the file ends within its header"),
-            (&good[..good.len() - 1], "the payload cannot be decompressed"),
-            (&damaged, "the file is damaged"),
-        ] {
+        assert!(refused(&missing).starts_with(&format!("cannot use {}: it cannot be read: ", missing.display())));
+        assert_eq!(refused(&folder), format!("cannot use {}: it is no regular file", folder.display()));
+        for (bytes, reason) in bad_networks() {
             fs::write(&file, bytes).unwrap();
             let error = refused(&file);
-            assert!(
-                error.starts_with(&format!("cannot use {}: ", file.display())) && error.contains(reason),
-                "{error}"
-            );
+            assert!(error.starts_with(&format!("cannot use {}: {reason}", file.display())), "{error}");
         }
         fs::File::create(&file).unwrap().set_len((1 << 27) + 1).unwrap();
         assert!(refused(&file).ends_with(": it has 134217729 bytes, allowed are at most 134217728"));

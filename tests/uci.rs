@@ -1,16 +1,32 @@
 //! The built binary, spoken to as a GUI would.
 
+mod bad_networks;
+
+use bad_networks::bad_networks;
 use kiln::board::{History, Position};
+use kiln_gen::network::{Asset, Header, Provenance, material};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+/// Ends with the test, however that ends.
 struct Kiln {
     process: Child,
-    input: ChildStdin,
+    /// None once it is closed.
+    input: Option<ChildStdin>,
     /// Lines of output, read by a thread of their own so that waiting for one can time out.
     output: Receiver<String>,
+}
+
+impl Drop for Kiln {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 /// Longest wait for a line.
@@ -25,7 +41,7 @@ impl Kiln {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary starts");
-        let input = process.stdin.take().unwrap();
+        let input = process.stdin.take();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let (sender, output) = mpsc::channel();
         std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
@@ -33,18 +49,30 @@ impl Kiln {
     }
 
     fn send(&mut self, line: &str) {
-        writeln!(self.input, "{line}").expect("the engine reads");
+        writeln!(self.input.as_mut().unwrap(), "{line}").expect("the engine reads");
     }
 
     /// Reads up to the first line that begins so, and returns all that was read.
     fn until(&mut self, start: &str) -> Vec<String> {
+        self.until_some(|line| line.starts_with(start))
+    }
+
+    /// Reads up to the first such line, and returns all that was read.
+    #[track_caller]
+    fn until_some(&mut self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
         let mut lines = Vec::new();
-        loop {
+        while !lines.last().is_some_and(|line: &String| is_last(line)) {
             let line = self.output.recv_timeout(PATIENCE);
-            lines.push(line.unwrap_or_else(|error| panic!("{error} before {start:?}: {lines:?}")));
-            if lines.last().is_some_and(|line| line.starts_with(start)) {
-                return lines;
-            }
+            lines.push(line.unwrap_or_else(|error| panic!("{error} after {lines:?}")));
+        }
+        lines
+    }
+
+    /// Makes sure that no move comes for a while.
+    fn silent(&mut self) {
+        let until = Instant::now() + Duration::from_millis(150);
+        while let Ok(line) = self.output.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            assert!(!line.starts_with("bestmove"), "{line}");
         }
     }
 
@@ -63,7 +91,7 @@ impl Kiln {
 fn feed(input: &str) -> String {
     let mut kiln = Kiln::start();
     kiln.send(input);
-    drop(kiln.input);
+    kiln.input = None;
     let mut text = String::new();
     loop {
         match kiln.output.recv_timeout(PATIENCE) {
@@ -108,7 +136,7 @@ fn a_whole_game() {
             reports += 1;
         }
         assert!(reports > 0, "no report before {lines:?}");
-        let best = lines.last().unwrap().strip_prefix("bestmove ").unwrap();
+        let best = lines.last().unwrap().split(' ').nth(1).unwrap();
         let mv = position.parse_move(best).unwrap_or_else(|| panic!("illegal {best} in {}", position.fen(false)));
         history.push(&position);
         position = position.make(mv);
@@ -128,8 +156,6 @@ fn answers_while_it_searches() {
     let asked = Instant::now();
     kiln.ask("isready", "readyok");
     assert!(asked.elapsed() < Duration::from_secs(5));
-    kiln.send("setoption name Hash value 1");
-    kiln.until("info string a search is running");
     kiln.ask("stop", "bestmove");
     // A `stop` too many does no harm.
     kiln.send("stop");
@@ -143,15 +169,184 @@ fn an_infinite_search_waits_for_stop() {
     kiln.send("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
     kiln.send("go infinite");
     kiln.send("isready");
-    assert_eq!(kiln.until("readyok"), ["readyok"]);
+    assert!(!kiln.until("readyok").iter().any(|line| line.starts_with("bestmove")));
     assert_eq!(kiln.ask("stop", "bestmove"), "bestmove (none)");
+    // So does one with a depth that is soon reached.
+    kiln.send("position startpos\ngo infinite depth 1");
+    kiln.until("info depth 1 ");
+    kiln.silent();
+    kiln.ask("stop", "bestmove");
+    kiln.quit();
+}
+
+#[test]
+fn pondering_waits_for_the_opponent() {
+    let mut kiln = Kiln::start();
+    kiln.send("go ponder depth 2 wtime 1000 btime 1000");
+    kiln.until("info depth 2 ");
+    kiln.silent();
+    kiln.ask("ponderhit", "bestmove");
+    kiln.send("go ponder depth 2");
+    kiln.until("info depth 2 ");
+    kiln.ask("stop", "bestmove");
+    // Said at the wrong time, it does no harm.
+    kiln.send("ponderhit\nstop\nponderhit\ngo depth 1");
+    kiln.until("bestmove");
+    // Mates and stalemates are waited out too.
+    kiln.send("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo ponder wtime 100 btime 100");
+    kiln.silent();
+    assert_eq!(kiln.ask("ponderhit", "bestmove"), "bestmove (none)");
+    kiln.quit();
+}
+
+#[test]
+fn commands_wait_for_the_search_in_order() {
+    let mut kiln = Kiln::start();
+    // Both are answered, and the option is set in between.
+    kiln.send("go depth 4\nsetoption name UCI_ShowWDL value true\nposition startpos moves e2e4\ngo depth 2\nd");
+    let first = kiln.until("bestmove");
+    assert!(!first.iter().any(|line| line.contains(" wdl ")), "{first:?}");
+    assert!(first.iter().any(|line| line.starts_with("info string the option will be set")), "{first:?}");
+    let second = kiln.until("Fen:");
+    assert!(second.last().unwrap().contains("/8/4P3/8/"), "{second:?}");
+    let second = kiln.until("bestmove");
+    assert!(second.iter().all(|line| !line.starts_with("info depth") || line.contains(" wdl ")), "{second:?}");
+    kiln.quit();
+}
+
+#[test]
+fn a_new_search_ends_one_without_bounds() {
+    let mut kiln = Kiln::start();
+    kiln.send("go infinite\ngo ponder depth 3\ngo mate 3\ngo\ngo searchmoves e2e4\ngo depth 1");
+    for _ in 0..6 {
+        kiln.until("bestmove");
+    }
+    // `stop` means all that came before it.
+    kiln.send("go depth 30\ngo infinite\nsetoption name Hash value 1\ngo depth 40\nstop\ngo depth 1\nisready");
+    for _ in 0..4 {
+        kiln.until("bestmove");
+    }
+    kiln.ask("isready", "readyok");
+    kiln.quit();
+}
+
+#[test]
+fn go_with_any_limit() {
+    let mut kiln = Kiln::start();
+    for limits in [
+        "depth 3",
+        "depth 0",
+        "depth -1",
+        "nodes 1",
+        "nodes 500 depth 50",
+        "movetime 20",
+        "movetime 0",
+        "movetime -50",
+        "wtime 100",
+        "btime 100",
+        "binc 10 wtime 100 winc 10 btime 100",
+        "winc 10 wtime 100",
+        "wtime 100 btime 100 movestogo 1",
+        "wtime 100 btime 100 movestogo 0",
+        "wtime -100 btime -100 movestogo -3",
+        "wtime 0 btime 0 winc 0 binc 0",
+        "wtime 99999999999999999999999999 btime 1e300 winc 18446744073709551615 binc 9e99 movestogo 4294967296 depth 2",
+        "movetime 18446744073709551615 depth 2",
+        "wtime x btime 100 depth 2",
+        "searchmoves e2e4 zzzz depth 2",
+        "searchmoves e2e5 depth 2",
+        "mate 2 depth 2",
+        "unknown words depth 2 and more",
+    ] {
+        kiln.send(&format!("go {limits}"));
+        let lines = kiln.until("bestmove");
+        let best = lines.last().unwrap().split(' ').nth(1).unwrap();
+        assert!(Position::startpos().parse_move(best).is_some(), "{limits}: {lines:?}");
+        let is_report = |line: &&String| line.starts_with("info depth ") && line.contains(" score cp ");
+        assert!(lines.iter().find(is_report).is_some(), "{limits}: {lines:?}");
+    }
+    kiln.quit();
+}
+
+#[test]
+fn search_moves_that_are_illegal_are_named() {
+    let out = feed("go searchmoves e2e4 e2e5 e2e4 depth 1\ngo depth 1 searchmoves a1a8");
+    assert!(out.contains("info string illegal move \"e2e5\" after \"searchmoves\" is skipped"), "{out}");
+    assert!(out.contains("info string no legal move after \"searchmoves\": all moves are searched"), "{out}");
+    assert_eq!(out.matches("bestmove").count(), 2, "{out}");
+}
+
+#[test]
+fn only_search_moves_are_searched() {
+    let out = feed("go depth 4 searchmoves a2a3 h2h3\ngo searchmoves h2h4 nodes 5000");
+    for (best, allowed) in
+        out.lines().filter(|line| line.starts_with("bestmove")).zip([&["a2a3", "h2h3"][..], &["h2h4"]])
+    {
+        assert!(allowed.contains(&best.split(' ').nth(1).unwrap()), "{out}");
+    }
+}
+
+#[test]
+fn several_lines() {
+    let mut kiln = Kiln::start();
+    kiln.send("setoption name multipv value 3\ngo depth 5");
+    let lines = kiln.until("bestmove");
+    let word = |line: &str, after: &str| {
+        let mut words = line.split(' ').skip_while(|word| *word != after);
+        words.nth(1).unwrap_or_else(|| panic!("no {after} in {line}")).to_owned()
+    };
+    let last: Vec<&String> = lines.iter().filter(|line| line.starts_with("info depth 5 ")).collect();
+    let last = &last[last.len() - 3..];
+    assert_eq!([0, 1, 2].map(|i| word(last[i], "multipv")), ["1", "2", "3"]);
+    let scores = [0, 1, 2].map(|i| word(last[i], "cp").parse::<i32>().unwrap());
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    let mut moves: Vec<String> = last.iter().map(|line| word(line, "pv")).collect();
+    assert_eq!(word(lines.last().unwrap(), "bestmove"), moves[0]);
+    moves.dedup();
+    assert_eq!(moves.len(), 3);
+    // More lines than there are moves.
+    kiln.send("setoption name MultiPV value 256\nposition fen 7k/8/8/8/8/8/r7/7K w - - 0 1\ngo depth 3");
+    let lines = kiln.until("bestmove");
+    assert!(lines.iter().all(|line| !line.contains(" multipv 2 ")), "{lines:?}");
+    kiln.quit();
+}
+
+#[test]
+fn time_counts_from_the_start_of_pondering() {
+    let mut kiln = Kiln::start();
+    kiln.send("go ponder movetime 200");
+    std::thread::sleep(Duration::from_millis(600));
+    kiln.silent();
+    let hit = Instant::now();
+    kiln.ask("ponderhit", "bestmove");
+    assert!(hit.elapsed() < Duration::from_millis(150), "{:?}", hit.elapsed());
+    kiln.quit();
+}
+
+#[test]
+fn a_mate_is_enough() {
+    let out = feed("position fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1\ngo mate 1 depth 30");
+    assert!(out.contains("score mate 1 ") && !out.contains("info depth 30 ") && out.contains("bestmove e1e8"), "{out}");
+}
+
+#[test]
+fn current_moves_are_shown_after_a_while() {
+    let mut kiln = Kiln::start();
+    let start = Instant::now();
+    kiln.send("position fen r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10\ngo infinite");
+    let lines = kiln.until_some(|line| line.contains(" currmove "));
+    assert!(start.elapsed() > Duration::from_secs(2));
+    assert!(lines.last().unwrap().contains(" currmovenumber "), "{lines:?}");
+    kiln.ask("stop", "bestmove");
     kiln.quit();
 }
 
 #[test]
 fn mate_and_stalemate() {
     let out = feed("position fen 7k/6Q1/6K1/8/8/8/8/8 b - - 0 1\ngo depth 3");
-    assert!(out.ends_with("bestmove (none)\n"), "{out}");
+    assert_eq!(out, "info depth 0 score mate 0\nbestmove (none)\n");
+    let out = feed("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo wtime 100 btime 100");
+    assert_eq!(out, "info depth 0 score cp 0\nbestmove (none)\n");
     let out = feed("position fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1\ngo depth 4");
     assert!(out.contains("score mate 1 ") && out.ends_with("bestmove e1e8\n"), "{out}");
     let out = feed("position fen 8/8/8/8/8/1k6/8/K2r4 w - - 0 1\nd");
@@ -163,7 +358,13 @@ fn the_end_of_input_finishes_a_bounded_search() {
     let out = feed("position startpos moves e2e4\ngo depth 5");
     assert!(out.contains("info depth 5 ") && out.contains("bestmove "), "{out}");
     // One without bounds is stopped.
-    assert!(feed("go infinite").contains("bestmove "));
+    for go in ["go infinite", "go", "go ponder depth 3", "go mate 30"] {
+        assert_eq!(feed(go).matches("bestmove ").count(), 1, "{go}");
+    }
+    // What waits is done first.
+    let out = feed("go depth 4\nposition startpos moves e2e4\ngo infinite\ngo depth 3\nsetoption name Hash value 3\nd");
+    assert_eq!(out.matches("bestmove ").count(), 3, "{out}");
+    assert!(out.contains("4P3/8/PPPP1PPP"), "{out}");
 }
 
 #[test]
@@ -207,8 +408,7 @@ fn perft_and_options() {
 
 #[test]
 fn networks_by_option() {
-    use kiln_gen::network::{Asset, Header, material};
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("a folder of  networks");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a folder of  networks");
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, hidden: u32| {
         let header = Header { name: name.into(), hidden, ..material().header };
@@ -220,15 +420,15 @@ fn networks_by_option() {
     let set = |path: &str| format!("setoption name EvalFile value {path}\neval\n");
     let script = [set(&same), set(&other), set("no such file"), set("<empty>"), set(&same), set("none")].concat();
     let out = feed(&script);
-    let lines: Vec<&str> = out.lines().filter(|line| line.contains("network")).collect();
+    let lines: Vec<&str> = out.lines().filter(|line| line.contains("network ")).collect();
     let says = |line: &str| line.split(" says ").next().unwrap().to_owned();
     let expected = [
-        ("info string network same shape scores", "info string network same shape"),
-        ("(768hm -> 64)x2 -> 1", "info string network same shape"),
-        ("it cannot be read", "info string network same shape"),
-        ("info string network material scores", "info string network material"),
-        ("info string network same shape scores", "info string network same shape"),
-        ("info string network material scores", "info string network material"),
+        ("info string network same shape scores", "network same shape"),
+        ("(768hm -> 64)x2 -> 1", "network same shape"),
+        ("it cannot be read", "network same shape"),
+        ("info string network material scores", "network material"),
+        ("info string network same shape scores", "network same shape"),
+        ("info string network material scores", "network material"),
     ];
     assert_eq!(lines.len(), 2 * expected.len(), "{out}");
     for (pair, (answer, evaluation)) in lines.chunks(2).zip(expected) {
@@ -236,6 +436,243 @@ fn networks_by_option() {
         assert_eq!(says(pair[1]), evaluation);
     }
     assert!(lines[2].contains("(768hm -> 32)x2 -> 1") && lines[2].contains("network same shape stays"), "{}", lines[2]);
+}
+
+/// Whatever is wrong with a network's file, one sentence says it and the network stays.
+#[test]
+fn networks_that_are_none() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no networks");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut expected = vec![(folder.clone(), "it is no regular file")];
+    for (i, (bytes, reason)) in bad_networks().into_iter().enumerate() {
+        let file = folder.join(format!("file {i}"));
+        std::fs::write(&file, bytes).unwrap();
+        expected.push((file, reason));
+    }
+    expected.push((folder.join("file 0/inside"), "it cannot be read: "));
+    let script: String =
+        expected.iter().map(|(path, _)| format!("setoption name EvalFile value {}\neval\n", path.display())).collect();
+    let out = feed(&script);
+    let lines: Vec<&str> =
+        out.lines().filter(|line| line.trim_start_matches("info string ").starts_with("network")).collect();
+    assert_eq!(lines.len(), 2 * expected.len(), "{out}");
+    for (pair, (path, reason)) in lines.chunks(2).zip(&expected) {
+        let start = format!("info string network {:?} is not used: {reason}", path.display().to_string());
+        assert!(pair[0].starts_with(&start) && pair[0].ends_with("; network material stays"), "{start}: {}", pair[0]);
+        assert!(pair[1].starts_with("network material says "), "{}", pair[1]);
+    }
+}
+
+/// A flipped bit is refused, or carries no meaning and changes nothing.
+#[test]
+fn bits_flipped_in_a_network() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flipped networks");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    // One that no other test has put into the cache, which is asked by the hash.
+    let seed = 1000 + u64::from(std::process::id());
+    let provenance = Provenance { seed, ..Provenance::default() };
+    let asset = Asset::random(Header { name: "to be flipped".into(), provenance, ..material().header }, seed);
+    let good = asset.to_bytes();
+    let expected = asset.evaluate(&[(0, 5, 4), (0, 0, 8), (1, 5, 60)], false);
+    let bits = (0..8 * good.len()).step_by(8 * good.len() / 60);
+    let files = bits.enumerate().map(|(i, bit)| {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let file = folder.join(i.to_string());
+        std::fs::write(&file, bytes).unwrap();
+        file
+    });
+    let mut script = String::from("position fen 4k3/8/8/8/8/8/P7/4K3 w - - 0 1\n");
+    let files: Vec<_> = files.collect();
+    for file in &files {
+        script +=
+            &format!("setoption name EvalFile value {}\neval\nsetoption name EvalFile value none\n", file.display());
+    }
+    let out = feed(&script);
+    let lines: Vec<&str> =
+        out.lines().filter(|line| line.trim_start_matches("info string ").starts_with("network")).collect();
+    assert_eq!(lines.len(), 3 * files.len(), "{out}");
+    let mut refused = 0;
+    for lines in lines.chunks(3) {
+        if lines[0].contains(" is not used: ") {
+            refused += 1;
+            assert!(lines[1].starts_with("network material says "), "{}", lines[1]);
+        } else {
+            assert!(
+                lines[1].starts_with("network to be flipped says ") && lines[1].contains(&format!(", cp {expected} ")),
+                "{}",
+                lines[1]
+            );
+        }
+    }
+    assert!(refused > 50, "only {refused} flips were refused");
+}
+
+#[test]
+fn options_are_listed_set_and_checked() {
+    let listed = feed("uci");
+    for line in [
+        "option name Hash type spin default 16 min 1 max 1048576",
+        "option name Clear Hash type button",
+        "option name Threads type spin default 1 min 1 max ",
+        "option name MultiPV type spin default 1 min 1 max 256",
+        "option name Move Overhead type spin default 30 min 0 max 10000",
+        "option name Ponder type check default false",
+        "option name UCI_Chess960 type check default false",
+        "option name UCI_ShowWDL type check default false",
+        "option name UCI_LimitStrength type check default false",
+        "option name UCI_Elo type spin default 1500 min 800 max 2800",
+        "option name EvalFile type string default <empty>",
+        "option name SyzygyPath type string default <empty>",
+        "option name SyzygyProbeDepth type spin default 1 min 1 max 100",
+        "option name SyzygyProbeLimit type spin default 7 min 0 max 7",
+        "option name Syzygy50MoveRule type check default true",
+        "option name Debug Log File type string default <empty>",
+    ] {
+        assert!(listed.contains(line), "{line} is not in {listed}");
+    }
+    // Every option takes its own default in any case and refuses what it must.
+    let options = listed.lines().filter_map(|line| line.strip_prefix("option name ")?.split_once(" type "));
+    let mut count = 0;
+    for (name, kind) in options {
+        count += 1;
+        let default = kind.split(' ').skip_while(|word| *word != "default").nth(1).unwrap_or_default();
+        let out = feed(&format!("setoption name {} value {default}\nisready", name.to_uppercase()));
+        let answers: Vec<&str> = out.lines().filter(|line| !line.contains("scores positions from now on")).collect();
+        assert_eq!(answers, ["readyok"], "{name}");
+        let (bad, allowed) = match kind.split(' ').next().unwrap() {
+            "check" => (&["", "maybe", "1"][..], "expected \"true\" or \"false\""),
+            "spin" => (&["", "x", "-1", "1.5", "99999999999999999999999"][..], "expected a whole number from "),
+            _ => continue,
+        };
+        for value in bad {
+            let out = feed(&format!("setoption name {name} value {value}"));
+            let start = format!("info string bad value {value:?} for option {name}: {allowed}");
+            assert!(out.starts_with(&start) && out.lines().count() == 1, "{out}");
+        }
+    }
+    let out = feed("help");
+    assert_eq!(out.lines().skip_while(|line| *line != "options:").skip(1).count(), count, "{out}");
+    let out = feed("setoption name SyzygyPath value /no such folder/at all\nsetoption name SyzygyPath value .");
+    assert_eq!(out, "info string SyzygyPath stays as it was: there is no folder \"/no such folder/at all\"\n");
+}
+
+#[test]
+fn chances_are_shown_if_wanted() {
+    let out =
+        feed("setoption name UCI_ShowWDL value true\ngo depth 3\nsetoption name UCI_ShowWDL value false\ngo depth 1");
+    let reports: Vec<&str> = out.lines().filter(|line| line.starts_with("info depth")).collect();
+    let (last, with) = reports.split_last().unwrap();
+    assert!(!last.contains("wdl") && with.len() == 3);
+    for line in with {
+        let words: Vec<&str> = line.split(' ').skip_while(|word| *word != "wdl").collect();
+        let chances: Vec<u32> = words[1..4].iter().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(chances.iter().sum::<u32>(), 1000, "{line}");
+    }
+}
+
+#[test]
+fn limited_strength_limits_nodes() {
+    let nodes = |elo: u32| {
+        let out = feed(&format!(
+            "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value {elo}\ngo wtime 60000 btime 60000"
+        ));
+        let report = out.lines().rev().find(|line| line.starts_with("info depth")).unwrap().to_owned();
+        let nodes = report.split(' ').skip_while(|word| *word != "nodes").nth(1).unwrap();
+        let best = out.lines().last().unwrap().split(' ').nth(1).unwrap();
+        assert!(report.contains(&format!(" pv {best}")), "{out}");
+        nodes.parse::<u64>().unwrap()
+    };
+    let [weak, strong] = [800, 2400].map(nodes);
+    assert!(weak <= 100 && strong > 1000 && strong <= 12_800, "{weak} {strong}");
+}
+
+#[test]
+fn the_debug_log_has_both_sides() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("debug log {}", std::process::id()));
+    let name = path.display();
+    let set = "setoption name Debug Log File value";
+    feed(&format!("{set} {name}\nisready\n{set} <empty>\nuci\n{set} {name}\ngo depth 1"));
+    let log = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let (times, said): (Vec<&str>, Vec<&str>) = log.lines().map(|line| line.split_at(13)).unzip();
+    assert!(times.iter().all(|time| time.bytes().filter(u8::is_ascii_digit).count() == 9), "{log}");
+    assert_eq!(said[..3], [">> isready", "<< readyok", ">> setoption name Debug Log File value <empty>"], "{log}");
+    assert_eq!(said[3], ">> go depth 1", "{log}");
+    assert!(said[4].starts_with("<< info depth 1 ") && said.last().unwrap().starts_with("<< bestmove"), "{log}");
+    let out = feed(&format!("{set} {}", env!("CARGO_TARGET_TMPDIR")));
+    assert!(out.starts_with("info string cannot write the debug log "), "{out}");
+}
+
+#[test]
+fn own_commands() {
+    let out = feed("perft 3\nlicense\neval\nbench 1\ndebug on\nregister later\nnonsense eval");
+    assert!(out.contains("Nodes searched: 8902") && out.contains("Permission is hereby granted"), "{out}");
+    assert_eq!(out.matches("network material says +0.00 for White, cp 0 for the side to move").count(), 2, "{out}");
+    assert!(out.contains(" nps\n") && !out.contains("info string"), "{out}");
+}
+
+#[test]
+fn a_game_of_a_hundred_thousand_moves() {
+    let moves = ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(25_000).join(" ");
+    let mut kiln = Kiln::start();
+    kiln.ask("isready", "readyok");
+    let start = Instant::now();
+    kiln.send(&format!("position startpos moves {moves}\nd"));
+    let lines = kiln.until("Fen:");
+    assert!(lines.last().unwrap().ends_with("KQkq - 65535 50001"), "{lines:?}");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    kiln.ask("go depth 2", "bestmove");
+    kiln.quit();
+}
+
+#[test]
+fn stop_is_heard_by_all_threads() {
+    let mut kiln = Kiln::start();
+    kiln.send("setoption name Threads value 4");
+    for _ in 0..5 {
+        kiln.send("go infinite");
+        kiln.until("info depth 4 ");
+        let said = Instant::now();
+        kiln.ask("stop", "bestmove");
+        // 0.5 ms is usual, but tests run side by side.
+        assert!(said.elapsed() < Duration::from_secs(1), "{:?}", said.elapsed());
+    }
+    kiln.quit();
+}
+
+#[test]
+fn every_search_has_its_move_whatever_comes_between() {
+    const COMMANDS: [&str; 16] = [
+        "stop",
+        "ponderhit",
+        "isready",
+        "go depth 3",
+        "go nodes 300",
+        "go infinite",
+        "go ponder depth 2",
+        "go ponder wtime 50 btime 50",
+        "go searchmoves e2e4 a7a5 depth 2",
+        "go wtime 60 winc 3",
+        "position startpos moves e2e4",
+        "position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
+        "setoption name MultiPV value 3",
+        "setoption name Threads value 2",
+        "setoption name UCI_LimitStrength value true",
+        "ucinewgame",
+    ];
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
+    for _ in 0..40 {
+        let script: Vec<&str> = (0..20).map(|_| COMMANDS[random.next_u32() as usize % COMMANDS.len()]).collect();
+        let out = feed(&script.join("\n"));
+        let count =
+            |start: &str, lines: &mut dyn Iterator<Item = &str>| lines.filter(|line| line.starts_with(start)).count();
+        let searches = count("go", &mut script.iter().copied());
+        assert_eq!(count("bestmove", &mut out.lines()), searches, "{script:?}\n{out}");
+        assert_eq!(count("readyok", &mut out.lines()), count("isready", &mut script.iter().copied()));
+    }
 }
 
 #[test]

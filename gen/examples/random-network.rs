@@ -1,7 +1,7 @@
 //! Writes a network of random weights, to try an engine on any shape:
 //! `random-network FILE [--hidden 512] [--layers 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--seed 1]`.
 
-use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, equal_output_buckets};
+use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, equal_king_buckets, equal_output_buckets};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,26 +57,14 @@ fn parse() -> Result<Options, lexopt::Error> {
 
 fn write(options: Options) -> Result<(), lexopt::Error> {
     let Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, seed } = options;
-    // Bands of the half of the board on which a mirrored king is seen.
-    let bucket = |square: usize| (square / 8 * 4 + (square % 8).min(7 - square % 8)) / (32 / usize::from(king_buckets));
     let description = format!("random weights of seed {seed}, good for nothing but tests");
     let header = Header {
         name: format!("random {seed}"),
         provenance: Provenance { description, seed, ..Provenance::default() },
-        inputs: Inputs {
-            mirrored: true,
-            merged_kings,
-            king_buckets: std::array::from_fn(|square| bucket(square) as u8),
-        },
-        hidden,
+        inputs: Inputs { mirrored: true, merged_kings, king_buckets: equal_king_buckets(king_buckets) },
         head: layers.map_or(Head::Single, |first| Head::Layers { first, second: 32 }),
         output_buckets: equal_output_buckets(output_buckets),
-        qa: 255,
-        qb: 64,
-        scale: 400,
-        win_draw_loss: [0; 4],
-        expected: Vec::new(),
-        sha256: [0; 32],
+        ..Header::plain(hidden)
     };
     let shape = header.shape();
     // Before anything is made of them, the dimensions have to be possible.

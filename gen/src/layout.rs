@@ -194,10 +194,40 @@ pub mod pieces {
 /// In [`Superpiece::inverse`]: a square that no slot holds. Its top bit is what a vector test looks for.
 pub const NO_SLOT: u8 = 0x80;
 
+/// The order of numbers in memory with which an instruction set packs two vectors of 16-bit numbers to one of bytes that are in their natural order.
+///
+/// x86 packs in parts of 16 bytes: eight numbers of the first vector, then eight of the second, which go on with the next part of each. So the first vector
+/// has to hold the eights of even number, the second those of odd number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// Bytes of a vector: 16, 32 or 64. With 16 the order in memory is the natural one.
+    pub vector: usize,
+}
+
+impl Packing {
+    /// The natural order.
+    pub const PLAIN: Self = Self { vector: 16 };
+
+    /// This packing for a row of two halves of `hidden / 2` numbers each, or the natural order if the halves do not fill pairs of vectors.
+    pub const fn for_width(self, hidden: usize) -> Self {
+        if hidden.is_multiple_of(2 * self.vector) { self } else { Self::PLAIN }
+    }
+
+    /// Which number in the natural order is at `place` in memory.
+    pub const fn number_at(self, place: usize) -> usize {
+        // As many numbers as two vectors hold.
+        let (start, eight) = (place / self.vector * self.vector, place % self.vector / 8);
+        let parts = self.vector / 16;
+        let eight = if eight < parts { 2 * eight } else { 2 * (eight - parts) + 1 };
+        start + 8 * eight + place % 8
+    }
+}
+
 /// The first layer of a network, in which each side sees the board for itself: a row of `HIDDEN` weights for each piece on each square, which
 /// are summed up in its accumulator.
 ///
-/// Rows start at multiples of 64 bytes when `HIDDEN` is a multiple of 32.
+/// Rows start at multiples of 64 bytes when `HIDDEN` is a multiple of 32. If a [`LayersHead`] follows, the neurons are in another order than in the asset: those that fire
+/// most often first, and within pairs of vectors as a [`Packing`] wants them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Features<const HIDDEN: usize, const KING_BUCKETS: usize> {
@@ -218,7 +248,8 @@ pub struct SingleHead<const HIDDEN: usize, const BUCKETS: usize> {
 }
 
 /// The rest of a network with two more layers, by bucket of the number of pieces. Its inputs are the products of both halves of each accumulator, of the
-/// side to move first: `HIDDEN` of them in `QUADS` groups of four.
+/// side to move first: `HIDDEN` of them in `QUADS` groups of four. Those of each side are in the order of how often they are not zero, so that most groups of four are either busy or
+/// all zero.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LayersHead<const QUADS: usize, const FIRST: usize, const SECOND: usize, const BUCKETS: usize> {

@@ -25,16 +25,21 @@ pub use arrange::Arranged;
 pub use fault::Fault;
 pub use header::{
     Expected, HIDDEN_RANGE, Head, Header, Inputs, MAX_EXPECTED, MAX_KING_BUCKETS, MAX_OUTPUT_BUCKETS, Provenance,
-    equal_output_buckets,
+    equal_king_buckets, equal_output_buckets,
 };
 pub use material::material;
 
 use alloc::vec::Vec;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
 /// The version of the format that is written and read. In version 1 the hash left out the header; version 2 knew one shape.
 pub const VERSION: u16 = 3;
+/// Longest file that is read. The widest network with the most buckets has 101 MB.
+const FILE_LIMIT: u64 = 1 << 27;
 /// Longest header that is read.
 const HEADER_LIMIT: usize = 1 << 16;
 /// Largest magnitude of a weight in floating point: sums of any number of them stay finite, and exact enough.
@@ -78,6 +83,22 @@ pub enum Weights {
         /// Third layer: biases.
         third_bias: Vec<f32>,
     },
+}
+
+/// The contents of a file of weights. A device or a pipe, which could be read without end, is refused, and what is longer than any network.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
+    // Opening a pipe would wait for whoever writes to it.
+    if !std::fs::metadata(path).map_err(Fault::Read)?.is_file() {
+        return Err(Fault::NoFile);
+    }
+    let file = File::open(path).map_err(Fault::Read)?;
+    let length = file.metadata().map_err(Fault::Read)?.len();
+    if length > FILE_LIMIT {
+        return Err(Fault::TooLong { length, limit: FILE_LIMIT });
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_LIMIT).read_to_end(&mut bytes).map_err(Fault::Read)?;
+    Ok(bytes)
 }
 
 impl Asset {

@@ -1,9 +1,10 @@
 //! Network assets: written and read back, and refused with a reason when they are not what they should be.
 #![cfg(feature = "network")]
 
-use kiln_gen::layout::{Features, LayersHead, SingleHead};
+use kiln_gen::layout::{Features, LayersHead, Packing, SingleHead};
 use kiln_gen::network::{
-    Asset, Expected, Fault, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_output_buckets, material,
+    Asset, Expected, Fault, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_king_buckets, equal_output_buckets,
+    material,
 };
 
 /// A valid asset of 32 neurons, changed before it is written.
@@ -24,14 +25,6 @@ fn header(hidden: u32, head: Head) -> Header {
 }
 
 const LAYERS: Head = Head::Layers { first: 16, second: 32 };
-
-/// A bucket for each pair of files and of ranks that a mirrored king can be seen on.
-fn eight_king_buckets() -> [u8; 64] {
-    std::array::from_fn(|square| {
-        let file = (square % 8).min(7 - square % 8);
-        (file / 2 + 2 * (square / 16)) as u8
-    })
-}
 
 /// Pieces of a FEN and whether Black is to move.
 fn read(fen: &str) -> (Vec<(usize, usize, usize)>, bool) {
@@ -73,16 +66,15 @@ fn written_and_read_back() {
 #[cfg(feature = "generate")]
 fn all_shapes_are_written_and_read_back() {
     let by_file: [u8; 64] = std::array::from_fn(|square| (square % 8) as u8);
-    let many: [u8; 64] = std::array::from_fn(|square| (square / 8 * 4 + (square % 8).min(7 - square % 8)) as u8);
     let mirrored = |king_buckets| Inputs { mirrored: true, merged_kings: false, king_buckets };
-    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
     let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file };
     let wide = Head::Layers { first: 32, second: 32 };
     for (hidden, head, inputs, output_buckets, shape) in [
         (64, Head::Single, mirrored([0; 64]), 1, "(768hm -> 64)x2 -> 1"),
         (96, Head::Single, plain.clone(), 8, "(768x8 -> 96)x2 -> 1, 8 output buckets"),
-        (64, LAYERS, merged, 4, "(704x8hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
-        (32, wide, mirrored(many), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
+        (64, LAYERS, merged, 4, "(704x16hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
+        (32, wide, mirrored(equal_king_buckets(32)), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
     ] {
         let output_buckets = equal_output_buckets(output_buckets);
         let random = Asset::random(Header { inputs, output_buckets, ..header(hidden, head) }, 1);
@@ -130,7 +122,7 @@ fn inputs_as_the_header_tells() {
     assert_eq!(seen(plain([0; 64], false, false), fen, input(0, 12, 6, 48)), 2);
     assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 6, 55)), 2);
     // Seen in the mirror, White's king stands on b1 in the first bucket, Black's on d1 in the second.
-    let buckets = eight_king_buckets();
+    let buckets = equal_king_buckets(16);
     assert_eq!(seen(plain(buckets, true, false), fen, input(0, 12, 0, 15)), 1);
     assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 0, 15)), 0);
     assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 6, 55)), 2);
@@ -223,7 +215,6 @@ fn exchanged_with_bullet() {
     let longer = [&file[..], &[0]].concat();
     assert_eq!(refused(description(), &longer), format!("the file has 49537 bytes, {lengths}"));
     assert!(refused(Header { hidden: 33, ..description() }, &file).starts_with("hidden is 33, "));
-    assert!(refused(Header { head: LAYERS, ..description() }, &file).starts_with("the network has layers, "));
     let mut large = file.clone();
     large[1] = 0x7f;
     assert!(refused(description(), &large).starts_with("the feature weights can overflow: "));
@@ -232,32 +223,110 @@ fn exchanged_with_bullet() {
     assert_eq!(refused, "output_bias is 32768, allowed is -32768 to 32767 in a file of bullet's");
 }
 
+/// Layers as bullet's example of several layers writes them, number by number.
+#[test]
+fn layers_exchanged_with_bullet() {
+    let description = || {
+        let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(2) };
+        Header { inputs, output_buckets: equal_output_buckets(2), ..header(32, LAYERS) }
+    };
+    let mut file = Vec::new();
+    (0..2 * 704 * 32 + 32).for_each(|i| file.extend((i as i16 % 100).to_le_bytes()));
+    (0..2 * 16 * 32).for_each(|i| file.push(i as u8));
+    let floats = [2 * 16, 2 * 32 * 16, 2 * 32, 2 * 32, 2];
+    (0..floats.iter().sum()).for_each(|i: usize| file.extend((i as f32 / 8.0).to_le_bytes()));
+    let length = file.len();
+    file.extend(b"bulletbulletbulletbulletbulletbulletbulletbulletbulletbulletbulletbul".iter().take(64 - length % 64));
+
+    let asset = Asset::import(description(), &file).unwrap();
+    assert_eq!(Asset::import(description(), &file[..length]).unwrap(), asset);
+    assert_eq!((asset.features.len(), asset.feature_bias[3]), (2 * 704 * 32, (2 * 704 * 32 + 3) as i16 % 100));
+    let Weights::Layers { first, first_bias, second, second_bias, third, third_bias } = &asset.weights else {
+        panic!("the head has layers")
+    };
+    assert_eq!((first.len(), first[200]), (2 * 16 * 32, 200_u8 as i8));
+    assert_eq!([first_bias, second, second_bias, third, third_bias].map(Vec::len), floats);
+    assert_eq!(
+        (first_bias[31], second[0], third_bias[1]),
+        (31.0 / 8.0, 4.0, (floats.iter().sum::<usize>() - 1) as f32 / 8.0)
+    );
+    assert_eq!(asset.export().unwrap(), file);
+    let refused = Asset::import(description(), &file[..length - 1]).expect_err("a fault").to_string();
+    assert!(
+        refused.starts_with(&format!("the file has {} bytes, the dimensions ask for {length}, ", length - 1)),
+        "{refused}"
+    );
+}
+
 #[test]
 fn arranged_as_the_type_says() {
-    let shapes = |asset: &Asset| asset.arrange().map(|blob| (blob.name, blob.element, blob.bytes.len()));
+    let shapes = |asset: &Asset| asset.arrange(Packing::PLAIN).map(|blob| (blob.name, blob.element, blob.bytes.len()));
     let expected = [
         ("network_features", "Features<32, 1>".into(), size_of::<Features<32, 1>>()),
         ("network_head", "SingleHead<32, 1>".into(), size_of::<SingleHead<32, 1>>()),
     ];
     assert_eq!(shapes(&material()), expected);
-    assert!(material().dimensions().contains("pub const HIDDEN: usize = 32;"));
+    assert!(material().dimensions(Packing::PLAIN).contains("pub const HIDDEN: usize = 32;"));
 
     // What merged kings share is there for both, and four inputs of a neuron lie side by side.
-    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
     let output_buckets = equal_output_buckets(2);
     let asset = Asset::random(Header { inputs, output_buckets, ..header(64, LAYERS) }, 1);
-    let (hidden, kings) = (64, 8);
-    let [features, head] = asset.arrange();
+    let (hidden, kings) = (64, 16);
+    let [features, head] = asset.arrange(Packing::PLAIN);
     assert_eq!(features.bytes.len(), 2 * hidden * (768 * kings + 1));
     let row = |plane: usize, square: usize| &features.bytes[2 * hidden * (64 * plane + square)..][..2 * hidden];
     assert_eq!(row(5, 10), row(11, 10));
     assert_ne!(row(4, 10), row(11, 10));
     assert_eq!(head.bytes.len(), size_of::<LayersHead<16, 16, 32, 2>>());
     let Weights::Layers { first, .. } = &asset.weights else { panic!("the head has layers") };
-    let (bucket, quad, neuron) = (1, 3, 5);
-    let place = ((bucket * hidden / 4 + quad) * 16 + neuron) * 4;
-    let expected: Vec<u8> = first[(bucket * 16 + neuron) * hidden + 4 * quad..][..4].iter().map(|&w| w as u8).collect();
-    assert_eq!(head.bytes[place..place + 4], expected);
+    let (bucket, neuron) = (1, 5);
+    // The whole row of a neuron, group by group: the same weights, each as often as before.
+    let quad = |quad: usize| &head.bytes[((bucket * hidden / 4 + quad) * 16 + neuron) * 4..][..4];
+    let mut found: Vec<u8> = (0..hidden / 4).flat_map(|i| quad(i).iter().copied()).collect();
+    let mut expected: Vec<u8> = first[(bucket * 16 + neuron) * hidden..][..hidden].iter().map(|&w| w as u8).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+/// Pairs of neurons that never fire come last; whatever is moved, both halves of the rows and the weights of the products move together.
+#[test]
+fn neurons_by_firing() {
+    let (hidden, half) = (256, 128);
+    let never_fires = |pair: usize| !pair.is_multiple_of(3);
+    let mut asset = Asset::random(header(hidden as u32, LAYERS), 1);
+    // The number of a pair, told by what it weighs.
+    asset.features = (0..768 * hidden).map(|i| (i % hidden % half) as i16 / 8).collect();
+    asset.feature_bias =
+        (0..hidden).map(|i| if never_fires(i % half) { -20_000 } else { 300 } + (i % half) as i16).collect();
+    let Weights::Layers { first, .. } = &mut asset.weights else { panic!("the head has layers") };
+    *first = (0..16 * hidden).map(|i| (i % hidden % half) as i8).collect();
+
+    for (vector, start) in
+        [(16, [0, 1, 2, 3, 4, 5, 6, 7]), (32, [0, 2, 1, 3, 4, 6, 5, 7]), (64, [0, 2, 4, 6, 1, 3, 5, 7])]
+    {
+        let packing = Packing { vector };
+        let eights: Vec<usize> = (0..half).step_by(8).map(|place| packing.number_at(place) / 8).collect();
+        assert_eq!(eights[..8], start);
+        let [features, head] = asset.arrange(packing);
+        let numbers: Vec<i16> = features.bytes.as_chunks().0.iter().map(|&bytes| i16::from_le_bytes(bytes)).collect();
+        let (rows, bias) = numbers.split_at(768 * hidden);
+        let pair_of = |bias: i16| (if bias < 0 { bias + 20_000 } else { bias - 300 }) as usize;
+        assert_eq!(bias[..half], bias[half..]);
+        for row in rows.chunks(hidden) {
+            assert!(row.iter().zip(bias).all(|(&weight, &bias)| weight as usize == pair_of(bias) / 8));
+        }
+        // Back in the order of the products.
+        let mut products = vec![0; half];
+        (0..half).for_each(|place| products[packing.number_at(place)] = pair_of(bias[place]));
+        assert!(products.is_sorted_by_key(|&pair| never_fires(pair)), "{products:?}");
+        let quads = head.bytes.chunks(16 * 4).take(hidden / 4).map(|neurons| &neurons[..4]);
+        let weights: Vec<usize> = quads.flatten().map(|&weight| usize::from(weight)).collect();
+        assert_eq!(weights, [&products[..], &products].concat());
+    }
+    // Halves that do not fill pairs of vectors stay as they are.
+    assert_eq!(Packing { vector: 64 }.for_width(96), Packing::PLAIN);
 }
 
 #[test]

@@ -53,7 +53,8 @@ impl Position {
         self.side = them;
         self.keys.toggle_state(black_to_move_key());
 
-        let mut changed = self.sliders_on(from);
+        let mut changed = [0; 2];
+        self.add_sliders_on(from, &mut changed);
         changed[us] |= mover.bit();
         let mut dead = 0;
         match mv.kind() {
@@ -61,8 +62,7 @@ impl Position {
                 let rook = self.place(to);
                 let (king_to, rook_to) = castling_targets(mv);
                 for square in [to, king_to, rook_to] {
-                    let sliders = self.sliders_on(square);
-                    changed = [changed[0] | sliders[0], changed[1] | sliders[1]];
+                    self.add_sliders_on(square, &mut changed);
                 }
                 changed[us] |= rook.bit();
                 // Both before either: in Chess960 one may go to the other's square.
@@ -78,8 +78,7 @@ impl Position {
                     let mut square = to;
                     if kind == MoveKind::EnPassant {
                         square = to.forward(them);
-                        let sliders = self.sliders_on(square);
-                        changed = [changed[0] | sliders[0], changed[1] | sliders[1]];
+                        self.add_sliders_on(square, &mut changed);
                     } else {
                         filled = None;
                     }
@@ -90,8 +89,7 @@ impl Position {
                     self.halfmove_clock = 0;
                 }
                 if let Some(to) = filled {
-                    let sliders = self.sliders_on(to);
-                    changed = [changed[0] | sliders[0], changed[1] | sliders[1]];
+                    self.add_sliders_on(to, &mut changed);
                 }
                 match mv.promotion() {
                     None => self.relocate(mover, from, to, observer),
@@ -158,10 +156,12 @@ impl Position {
         next
     }
 
-    /// The numbers of the sliders of both sides that attack a square.
+    /// Adds the numbers of the sliders of both sides that attack a square to a set for each side.
     #[inline]
-    fn sliders_on(&self, square: Square) -> [u16; 2] {
-        Color::ALL.map(|color| self.attacks[color].0[square] & self.slider_ids(color))
+    fn add_sliders_on(&self, square: Square, numbers: &mut [u16; 2]) {
+        for color in Color::ALL {
+            numbers[color] |= self.attacks[color].0[square] & self.slider_ids(color);
+        }
     }
 
     #[inline]

@@ -229,9 +229,30 @@ impl Position {
     /// Where both readings are legal, as in Chess960 (`f1g1` as a step of the king or as castling), `chess960` or not makes
     /// no difference: the step wins, since castling has another way to be written.
     pub fn parse_move(&self, text: &str) -> Option<Move> {
+        let from = Square::from_name(text.get(..2)?)?;
         let moves = self.moves();
-        let exact = moves.iter().find(|mv| mv.uci(true) == text);
-        exact.or_else(|| moves.iter().find(|mv| mv.kind() == MoveKind::Castle && mv.uci(false) == text)).copied()
+        let mut own = moves.iter().filter(|mv| mv.from() == from);
+        let exact = own.clone().find(|mv| mv.uci(true) == text);
+        exact.or_else(|| own.find(|mv| mv.kind() == MoveKind::Castle && mv.uci(false) == text)).copied()
+    }
+
+    /// The material of both sides in pawns: 1, 3, 3, 5 and 9 for each pawn, knight, bishop, rook and queen.
+    pub fn material(&self) -> u32 {
+        const VALUES: [u32; 6] = [1, 3, 3, 5, 9, 0];
+        PieceType::ALL.into_iter().map(|kind| VALUES[kind] * self.kinds[kind].len()).sum()
+    }
+
+    /// The same position with a square empty, and without castling and en passant; to be scored, not to be played from, since the side that is not to move may be in check.
+    ///
+    /// # Panics
+    /// If a king stands there.
+    pub fn without(&self, square: Square) -> Self {
+        assert!(self.piece_on(square).is_none_or(|piece| piece.kind() != PieceType::King), "a king stays");
+        let mut new = self.clone();
+        new.board[square] = None;
+        new.colors = new.colors.map(|pieces| pieces - square.into());
+        (new.castling, new.en_passant) = (CastlingRights::NONE, None);
+        new.recompute()
     }
 
     /// Everything that can be told from the board, computed anew by other ways than the moves take: the keys, bitboards, lists and attack tables.

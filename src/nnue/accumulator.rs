@@ -38,6 +38,11 @@ impl Network {
     }
 }
 
+/// The output bucket that scores a position.
+pub fn output_bucket(position: &Position) -> usize {
+    usize::from(OUTPUT_BUCKET[position.occupied().len() as usize])
+}
+
 /// What a move changes: at most two pieces come (castling) and two go.
 #[derive(Clone, Default)]
 struct Changes {
@@ -141,17 +146,24 @@ impl Evaluator {
 
     /// The score of the current position, which is `position`, for the side to move.
     pub fn evaluate(&mut self, position: &Position) -> Score {
+        self.evaluate_in_bucket(position, output_bucket(position))
+    }
+
+    /// The score that another output bucket would give.
+    ///
+    /// # Panics
+    /// If there is no such bucket.
+    pub fn evaluate_in_bucket(&mut self, position: &Position, bucket: usize) -> Score {
         self.prepare(position);
         let side = position.side_to_move();
         let sums = &self.plies[self.current].sums;
-        let bucket = usize::from(OUTPUT_BUCKET[position.occupied().len() as usize]);
         Score::centipawns(self.network.head.forward(&sums[side], &sums[!side], bucket))
     }
 
     fn compute(&mut self, side: Color, position: &Position) {
         let view = self.plies[self.current].views[side];
-        let seen_alike = self.plies[..=self.current].iter().rev().take_while(|ply| ply.views[side] == view);
-        let Some(back) = seen_alike.into_iter().position(|ply| ply.is_computed[side]) else {
+        let mut seen_alike = self.plies[..=self.current].iter().rev().take_while(|ply| ply.views[side] == view);
+        let Some(back) = seen_alike.position(|ply| ply.is_computed[side]) else {
             return self.refresh(view, position);
         };
         for place in self.current - back + 1..=self.current {
@@ -184,16 +196,7 @@ impl Evaluator {
                 *then = now;
             }
         }
-        // In pairs, as long as there are both.
-        for (&put, &taken) in put.iter().zip(&taken) {
-            native::add_subtract_here(sums, [put], [taken]);
-        }
-        for &row in put.iter().skip(taken.len()) {
-            native::add_subtract_here(sums, [row], []);
-        }
-        for &row in taken.iter().skip(put.len()) {
-            native::add_subtract_here(sums, [], [row]);
-        }
+        native::add_subtract_all(sums, &put, &taken);
         let ply = &mut self.plies[self.current];
         ply.sums[view.side] = *sums;
         ply.is_computed[view.side] = true;

@@ -3,38 +3,31 @@
 //! An asset is decoded and arranged once, into a file in the user's cache folder, which is then mapped: all processes that use a network share
 //! one copy of it in memory.
 
-use super::dimensions::{DIMENSIONS, Head};
+use super::dimensions::{DIMENSIONS, Head, PACKING};
 use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
+use crate::types::WinModel;
 use kiln_gen::layout::{ALIGN, Features, Plain};
-use kiln_gen::network::{Asset, Fault};
+use kiln_gen::network::{Asset, Fault, Header, read_file};
 use memmap2::{Mmap, MmapMut};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Changes with everything that changes the arrangement of weights, so that files of other versions are not taken.
-const ARRANGEMENT: u32 = 1;
+const ARRANGEMENT: u32 = 2;
 const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, KING_BUCKETS>>();
 const HEAD_LENGTH: usize = size_of::<Head>();
 /// Both parts of the network, then the hash of both.
 const FILE_LENGTH: usize = FEATURES_LENGTH + HEAD_LENGTH + 32;
-/// No asset that the engine can be built for is longer.
-const LONGEST: u64 = 1 << 28;
 
 const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && HEAD_LENGTH.is_multiple_of(ALIGN));
 
 /// Why a network is not loaded.
 #[derive(Debug)]
 pub enum LoadError {
-    /// The file cannot be read.
-    Read(io::Error),
-    /// It is no regular file.
-    NoFile,
-    /// It is longer than any network.
-    Length(u64),
     /// It is not a sound asset.
     Asset(Fault),
     /// It is a network of another shape than the engine is built for.
@@ -46,9 +39,6 @@ pub enum LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Read(error) => write!(f, "it cannot be read: {error}"),
-            Self::NoFile => write!(f, "it is not a regular file"),
-            Self::Length(length) => write!(f, "it has {length} bytes, more than any network ({LONGEST})"),
             Self::Asset(fault) => write!(f, "{fault}"),
             Self::Shape(shape) => write!(
                 f,
@@ -84,34 +74,34 @@ impl Network {
 
     /// [`Network::load`] with the folder in which arranged networks are kept, if any.
     pub fn load_with_cache(path: &Path, folder: Option<&Path>) -> Result<Self, LoadError> {
-        let bytes = read(path)?;
+        let bytes = read_file(path).map_err(LoadError::Asset)?;
         let header = Asset::read_header(&bytes).map_err(LoadError::Asset)?;
         if header.dimensions() != DIMENSIONS {
             return Err(LoadError::Shape(header.shape()));
         }
-        // The name of the cached file is the hash of header and weights: what it holds was found sound when it was written.
+        // The name of the cached file is the hash of header and weights, and their arrangement: what it holds was found sound when it was written.
         let hash = header.sha256_text();
-        let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}.bin")));
+        let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}-{}.bin", PACKING.vector)));
         if let Some(map) = cached.as_deref().and_then(open) {
-            return Ok(Self::mapped(map, header.name, &hash));
+            return Ok(Self::mapped(map, &header, &hash));
         }
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
-        let mut contents: Vec<u8> = asset.arrange().into_iter().flat_map(|blob| blob.bytes).collect();
+        let mut contents: Vec<u8> = asset.arrange(PACKING).into_iter().flat_map(|blob| blob.bytes).collect();
         contents.extend(<[u8; 32]>::from(Sha256::digest(&contents)));
         // A cache that cannot be written is no reason to play without the network.
         if let Some(cached) = cached
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
         {
-            return Ok(Self::mapped(map, header.name, &hash));
+            return Ok(Self::mapped(map, &header, &hash));
         }
         let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
         memory.copy_from_slice(&contents);
         let map = memory.make_read_only().map_err(LoadError::Memory)?;
-        Ok(Self::mapped(map, header.name, &hash))
+        Ok(Self::mapped(map, &header, &hash))
     }
 
-    fn mapped(map: Mmap, name: String, hash: &str) -> Self {
+    fn mapped(map: Mmap, header: &Header, hash: &str) -> Self {
         fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
@@ -122,25 +112,12 @@ impl Network {
         Self {
             features: view(&map, 0),
             head: view(&map, FEATURES_LENGTH),
-            name: name.into(),
+            name: header.name.as_str().into(),
+            win_model: WinModel::new(header.win_draw_loss),
             sha256: hash.into(),
             map: Some(Arc::new(map)),
         }
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let file = File::open(path).map_err(LoadError::Read)?;
-    let metadata = file.metadata().map_err(LoadError::Read)?;
-    if !metadata.is_file() {
-        return Err(LoadError::NoFile);
-    }
-    if metadata.len() > LONGEST {
-        return Err(LoadError::Length(metadata.len()));
-    }
-    let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes).map_err(LoadError::Read)?;
-    Ok(bytes)
 }
 
 /// Maps a file of arranged weights if it is whole.

@@ -11,16 +11,21 @@ mod dimensions {
     include!(concat!(env!("OUT_DIR"), "/network_dimensions.rs"));
 }
 
-pub use accumulator::Evaluator;
+pub use accumulator::{Evaluator, output_bucket};
 pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
 pub use file::LoadError;
 
-use dimensions::{Head, OUTPUT_BUCKET, SHA256};
+use crate::simd::native;
+use crate::types::WinModel;
+use dimensions::{Head, OUTPUT_BUCKET, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
 use memmap2::Mmap;
 use std::fmt;
 use std::sync::Arc;
+
+const _: () =
+    assert!(dimensions::PACKING.vector == native::PACKING.vector, "the build arranged weights for other vectors");
 
 /// Weights of the shape that the engine is built for. Clones share them.
 #[derive(Clone)]
@@ -28,6 +33,7 @@ pub struct Network {
     features: &'static Features<HIDDEN, KING_BUCKETS>,
     head: &'static Head,
     name: Arc<str>,
+    win_model: WinModel,
     sha256: Arc<str>,
     /// What the references point into, if not into the program itself.
     map: Option<Arc<Mmap>>,
@@ -38,12 +44,24 @@ impl Network {
     pub fn embedded() -> Self {
         static FEATURES: &Features<HIDDEN, KING_BUCKETS> = embed!("network_features");
         static HEAD: &Head = embed!("network_head");
-        Self { features: FEATURES, head: HEAD, name: NAME.into(), sha256: SHA256.into(), map: None }
+        Self {
+            features: FEATURES,
+            head: HEAD,
+            name: NAME.into(),
+            win_model: WinModel::new(WIN_DRAW_LOSS),
+            sha256: SHA256.into(),
+            map: None,
+        }
     }
 
     /// Its name, as the asset says.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How its scores turn into chances to win, draw and lose, as the asset says.
+    pub fn win_model(&self) -> WinModel {
+        self.win_model
     }
 
     /// The hash of its header and weights, as the asset says, in hexadecimal.

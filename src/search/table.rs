@@ -145,8 +145,16 @@ impl TranspositionTable {
         Ok(Self { memory, megabytes, age: AtomicU8::new(0) })
     }
 
-    /// Forgets everything, so many threads at work.
+    /// Forgets everything. New memory is the quickest way, since the system zeroes it when it is first touched; where there is none to be had, so many threads
+    /// overwrite the old.
     pub fn clear(&mut self, threads: usize) {
+        match Self::new(self.megabytes) {
+            Ok(new) => *self = new,
+            Err(_) => self.overwrite(threads),
+        }
+    }
+
+    fn overwrite(&mut self, threads: usize) {
         let share = self.memory.len().div_ceil(threads.max(1));
         thread::scope(|scope| {
             for part in self.memory.chunks_mut(share) {
@@ -283,8 +291,11 @@ mod tests {
             assert_eq!(table.probe(key ^ 2, 4), None);
         }
         let mut table = table;
-        table.clear(3);
-        assert!([0, 1, u64::MAX].iter().all(|&key| table.probe(key, 0).is_none()) && table.hashfull() == 0);
+        for clear in [TranspositionTable::clear, TranspositionTable::overwrite] {
+            clear(&mut table, 3);
+            assert!([0, 1, u64::MAX].iter().all(|&key| table.probe(key, 0).is_none()) && table.hashfull() == 0);
+            table.store(1, 0, entry(5, Score::DRAW));
+        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! 256-bit vectors.
 
 use super::{Aligned, Row, Wordboard, portable};
+use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
 /// Numbers of 16 bits in a vector.
 const LANES: usize = 16;
 
+/// As [`portable::PACKING`].
+pub const PACKING: Packing = Packing { vector: 2 * LANES };
+
 // The compiler turns these into vector instructions by itself.
-pub use portable::{add_subtract, add_subtract_here, clear, spread};
+pub use portable::{add_subtract, add_subtract_all, clear, spread};
 
 /// As [`portable::screlu_dot`].
 #[inline]
@@ -32,8 +36,7 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
 /// As [`portable::pairwise`].
 #[inline]
 pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
-    // Half a row is a number of whole vectors, or one that the compiler must see to.
-    if !N.is_multiple_of(4 * LANES) {
+    if PACKING.for_width(N) == Packing::PLAIN {
         return portable::pairwise(row, out);
     }
     assert_eq!(out.len(), N / 2);
@@ -50,12 +53,26 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
         };
         for i in (0..N / 2).step_by(2 * LANES) {
             let packed = _mm256_packus_epi16(product(i), product(i + LANES));
-            // Packing works on halves of 16 bytes.
-            let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
             _mm256_storeu_si256(out.as_mut_ptr().add(i).cast(), packed);
         }
     }
 }
+
+/// The places of the ones in each byte, in ascending order: what AVX2 has in place of a compression.
+static PLACES: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut left, mut count) = (byte, 0);
+        while left != 0 {
+            places[byte][count] = left.trailing_zeros() as u8;
+            left &= left - 1;
+            count += 1;
+        }
+        byte += 1;
+    }
+    places
+};
 
 /// As [`portable::sparse_dot`].
 #[inline]
@@ -65,24 +82,31 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
 ) -> Aligned<[i32; NEURONS]> {
     const { assert!(NEURONS.is_multiple_of(8) && NEURONS <= 32 && QUADS.is_multiple_of(8)) }
     let mut sums = Aligned([0; NEURONS]);
-    // SAFETY: this module is compiled only if the target has AVX2; inputs are read in vectors of 8 groups, weights in vectors of 8 neurons.
+    // Which groups are not zero, so that what follows needs no branch.
+    let mut busy = [0u16; QUADS];
+    let mut count = 0;
+    // SAFETY: this module is compiled only if the target has AVX2; inputs are read in vectors of 8 groups, weights in vectors of 8 neurons. 8 indices are
+    // stored where at least as many places remain, since no more were found than looked at.
     unsafe {
-        let ones = _mm256_set1_epi16(1);
-        let mut vectors = [_mm256_setzero_si256(); 4];
         for start in (0..QUADS).step_by(8) {
             let groups = _mm256_load_si256(inputs.0.as_ptr().add(start).cast());
             let is_zero = _mm256_cmpeq_epi32(groups, _mm256_setzero_si256());
-            let mut left = !_mm256_movemask_ps(_mm256_castsi256_ps(is_zero)) & 0xff;
-            while left != 0 {
-                let quad = start + left.trailing_zeros() as usize;
-                left &= left - 1;
-                let input = _mm256_set1_epi32(i32::from_le_bytes(inputs.0[quad]));
-                for (i, sum) in vectors.iter_mut().enumerate().take(NEURONS / 8) {
-                    let weights = _mm256_loadu_si256(weights[quad].as_ptr().add(8 * i).cast());
-                    // Two products of at most 127 * 128 fit 16 bits.
-                    let pairs = _mm256_maddubs_epi16(input, weights);
-                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
-                }
+            let found = !_mm256_movemask_ps(_mm256_castsi256_ps(is_zero)) as u8;
+            let places = _mm_cvtepu8_epi16(_mm_loadl_epi64(PLACES[usize::from(found)].as_ptr().cast()));
+            let indices = _mm_add_epi16(places, _mm_set1_epi16(start as i16));
+            _mm_storeu_si128(busy.as_mut_ptr().add(count).cast(), indices);
+            count += found.count_ones() as usize;
+        }
+        let ones = _mm256_set1_epi16(1);
+        let mut vectors = [_mm256_setzero_si256(); 4];
+        for &quad in &busy[..count] {
+            let quad = usize::from(quad);
+            let input = _mm256_set1_epi32(i32::from_le_bytes(inputs.0[quad]));
+            for (i, sum) in vectors.iter_mut().enumerate().take(NEURONS / 8) {
+                let weights = _mm256_loadu_si256(weights[quad].as_ptr().add(8 * i).cast());
+                // Two products of at most 127 * 128 fit 16 bits.
+                let pairs = _mm256_maddubs_epi16(input, weights);
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
             }
         }
         for (i, sum) in vectors.into_iter().enumerate().take(NEURONS / 8) {

@@ -3,13 +3,17 @@
 #[cfg(target_feature = "avx512vbmi2")]
 use super::Spread;
 use super::{Aligned, Row, Wordboard, portable};
+use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
 /// Numbers of 16 bits in a vector.
 const LANES: usize = 32;
 
+/// As [`portable::PACKING`].
+pub const PACKING: Packing = Packing { vector: 2 * LANES };
+
 // The compiler turns these into vector instructions by itself.
-pub use portable::{add_subtract, add_subtract_here};
+pub use portable::{add_subtract, add_subtract_all};
 
 /// As [`portable::screlu_dot`].
 #[inline]
@@ -33,8 +37,7 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
 /// As [`portable::pairwise`].
 #[inline]
 pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
-    // Half a row is a number of whole vectors, or one that the compiler must see to.
-    if !N.is_multiple_of(4 * LANES) {
+    if PACKING.for_width(N) == Packing::PLAIN {
         return portable::pairwise(row, out);
     }
     assert_eq!(out.len(), N / 2);
@@ -50,11 +53,9 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
             // (a << 7) * b >> 16
             _mm512_mulhi_epu16(_mm512_slli_epi16::<7>(a), b)
         };
-        let order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
         for i in (0..N / 2).step_by(2 * LANES) {
-            // Packing works on parts of 16 bytes.
             let packed = _mm512_packus_epi16(product(i), product(i + LANES));
-            _mm512_storeu_si512(out.as_mut_ptr().add(i).cast(), _mm512_permutexvar_epi64(order, packed));
+            _mm512_storeu_si512(out.as_mut_ptr().add(i).cast(), packed);
         }
     }
 }

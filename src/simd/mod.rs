@@ -86,7 +86,7 @@ mod tests {
                 native::add_subtract(&mut native_row, &values, [&a.0], [&b.0]);
                 portable::add_subtract(&mut portable_row, &values, [&a.0], [&b.0]);
                 assert_eq!(native_row, portable_row);
-                native::add_subtract_here(&mut native_row, [&b.0], []);
+                native::add_subtract_all(&mut native_row, &[&b.0], &[]);
                 assert_eq!(native_row.0, std::array::from_fn(|i| values.0[i] + a.0[i]));
             }
         }
@@ -129,7 +129,10 @@ mod tests {
             let mut row = Row([0; WIDTH]);
             row.0.fill_with(|| (rng.next_u32() % 600) as i16 - 100 - 70 * sparsity);
             let mut products = [Aligned([[0; 4]; QUADS]); 2];
-            native::pairwise(&row, products[0].0[..QUADS / 2].as_flattened_mut());
+            let order = native::PACKING.for_width(WIDTH);
+            let place = |i: usize| i / (WIDTH / 2) * (WIDTH / 2) + order.number_at(i % (WIDTH / 2));
+            let arranged = Row::<WIDTH>(std::array::from_fn(|i| row.0[place(i)]));
+            native::pairwise(&arranged, products[0].0[..QUADS / 2].as_flattened_mut());
             portable::pairwise(&row, products[1].0[..QUADS / 2].as_flattened_mut());
             assert_eq!(products[0], products[1]);
             let exact =

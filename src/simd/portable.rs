@@ -1,6 +1,10 @@
 //! Plain Rust: any target, and the reference of the other backends.
 
 use super::{Aligned, Row, Spread, Wordboard};
+use kiln_gen::layout::Packing;
+
+/// The order of neurons that [`pairwise`] expects.
+pub const PACKING: Packing = Packing::PLAIN;
 
 /// Writes `base` plus some rows minus others to `out`.
 #[inline]
@@ -16,20 +20,44 @@ pub fn add_subtract<const N: usize, const A: usize, const S: usize>(
     }
 }
 
-/// Adds some rows to `row` and subtracts others.
+/// Adds any number of rows to `row` and subtracts others. A part of `row` is finished in registers before the next, so that it goes through
+/// memory once.
 #[inline]
-pub fn add_subtract_here<const N: usize, const A: usize, const S: usize>(
-    row: &mut Row<N>,
-    added: [&[i16; N]; A],
-    subtracted: [&[i16; N]; S],
-) {
-    for i in 0..N {
-        let sum = added.iter().fold(row.0[i], |sum, row| sum.wrapping_add(row[i]));
-        row.0[i] = subtracted.iter().fold(sum, |sum, row| sum.wrapping_sub(row[i]));
+pub fn add_subtract_all<const N: usize>(row: &mut Row<N>, added: &[&[i16; N]], subtracted: &[&[i16; N]]) {
+    /// Eight vectors of 32 bytes, which is half of the registers that AVX2 has.
+    const TILE: usize = 128;
+    const { assert!(N.is_multiple_of(32)) }
+    let (tiles, rest) = row.0.as_chunks_mut::<TILE>();
+    let rest_start = TILE * tiles.len();
+    for (i, tile) in tiles.iter_mut().enumerate() {
+        add_subtract_part(tile, TILE * i, added, subtracted);
+    }
+    for (i, tile) in rest.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        add_subtract_part(tile, rest_start + 32 * i, added, subtracted);
     }
 }
 
-/// Products of both halves of a row, clipped to 0…255 each, in units of 512: 0 to 127.
+/// [`add_subtract_all`] for the part of a row that begins at `start`.
+#[inline]
+fn add_subtract_part<const N: usize, const PART: usize>(
+    part: &mut [i16; PART],
+    start: usize,
+    added: &[&[i16; N]],
+    subtracted: &[&[i16; N]],
+) {
+    let mut sums = *part;
+    for row in added {
+        let row: &[i16; PART] = row[start..].first_chunk().expect("parts are within the row");
+        sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i]));
+    }
+    for row in subtracted {
+        let row: &[i16; PART] = row[start..].first_chunk().expect("parts are within the row");
+        sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i]));
+    }
+    *part = sums;
+}
+
+/// Products of both halves of a row, clipped to 0…255 each, in units of 512: 0 to 127. The row is in the order of [`PACKING`], the products are in the natural one.
 ///
 /// # Panics
 /// If `out` is not half as long as the row.

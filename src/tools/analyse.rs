@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::board::{History, Position};
 use crate::nnue::Network;
 use crate::search::{Bound, Limits, Report, Sink};
-use crate::types::{Color, File, Move, Rank, Score, Square};
+use crate::types::{Color, File, Move, Rank, Score, Square, WinModel};
 use console::{Term, measure_text_width, truncate_str};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -55,7 +55,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     if !limits.is_bounded() {
         writeln!(&term, "Ctrl-C ends the analysis.")?;
     }
-    let mut display = Display::new(term, position, *lines);
+    let mut display = Display::new(term, position, network.win_model(), *lines);
     let outcome = session.search(position, history, *lines, limits, &mut display);
     display.finish(outcome.best, outcome.nodes)
 }
@@ -71,6 +71,7 @@ struct Found {
 struct Display<'a> {
     term: Term,
     position: &'a Position,
+    win_model: WinModel,
     /// By rank.
     lines: Vec<Option<Found>>,
     /// The line above the moves.
@@ -84,11 +85,12 @@ struct Display<'a> {
 }
 
 impl<'a> Display<'a> {
-    fn new(term: Term, position: &'a Position, lines: usize) -> Self {
+    fn new(term: Term, position: &'a Position, win_model: WinModel, lines: usize) -> Self {
         let lines = std::iter::repeat_with(|| None).take(lines).collect();
         Self {
             term,
             position,
+            win_model,
             lines,
             state: String::new(),
             start: Instant::now(),
@@ -107,7 +109,7 @@ impl<'a> Display<'a> {
     /// Score and chances as White sees them.
     fn verdict(&self, score: Score) -> String {
         let white = if self.position.side_to_move() == Color::White { score } else { -score };
-        let [win, draw, loss] = percents(Session::chances(self.position, white));
+        let [win, draw, loss] = percents(self.win_model.chances(white, self.position.material()));
         format!("{:>7}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %", pawns(white))
     }
 

@@ -2,7 +2,8 @@
 
 use crate::board::{History, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, Search, Signals, Threads, TranspositionTable};
+use crate::search::{Limits, STACK, Search, Signals, Threads, TranspositionTable};
+use std::thread;
 use std::time::Instant;
 
 /// Depth unless another is asked for.
@@ -50,7 +51,15 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
             table: &table,
             signals: &Signals::default(),
         };
-        let outcome = Threads::new(1).search(&search, &mut ());
+        let run = || Threads::new(1).search(&search, &mut ());
+        let outcome = thread::scope(|scope| {
+            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
+            thread.map(|thread| thread.join().expect("a search does not panic"))
+        });
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => return print(&format!("cannot start a search: {error}")),
+        };
         nodes += outcome.nodes;
         print(&format!("{:>10} nodes  {fen}", outcome.nodes));
     }

@@ -1,9 +1,10 @@
-//! Commands beside playing: perft, bench, speedtest, genfens, analyse, tables, net, datagen, data.
+//! Commands beside playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data.
 
 pub mod analyse;
 pub mod bench;
 pub mod data;
 pub mod datagen;
+pub mod eval;
 pub mod genfens;
 pub mod net;
 pub mod perft;

@@ -2,13 +2,10 @@
 
 use crate::board::Position;
 use crate::types::{Color, PieceType};
-use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, Provenance, equal_output_buckets};
+use kiln_gen::network::{Asset, Expected, Head, Header, read_file};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// More than any network has: the widest with the most buckets has 101 MB.
-const MAX_BYTES: u64 = 1 << 27;
 
 /// What is done to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +38,7 @@ pub fn run(task: &Task, mut print: impl FnMut(String)) -> Result<(), String> {
         Task::Info(path) => print(describe(&load(path)?, fs::metadata(path).map_or(0, |file| file.len()))),
         Task::Verify(path) => verify(&load(path)?, print)?,
         Task::Import { quantised, out, header } => {
-            let imported = Asset::import(Header::clone(header), &read(quantised)?);
+            let imported = read_file(quantised).and_then(|bytes| Asset::import(Header::clone(header), &bytes));
             let mut asset = imported.map_err(|error| format!("cannot import {}: {error}", quantised.display()))?;
             asset.header.expected = SAMPLES.into_iter().filter_map(|fen| expect(&asset, fen)).collect();
             write(out, &asset.to_bytes())?;
@@ -57,40 +54,10 @@ pub fn run(task: &Task, mut print: impl FnMut(String)) -> Result<(), String> {
     Ok(())
 }
 
-/// The header of a network of bullet's simple examples with this accumulator width, with bullet's usual quantisation, no buckets and no name.
-pub fn plain_header(hidden: u32) -> Header {
-    Header {
-        name: "unnamed".into(),
-        provenance: Provenance { description: "imported from bullet's quantised.bin".into(), ..Provenance::default() },
-        inputs: Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64] },
-        hidden,
-        head: Head::Single,
-        output_buckets: equal_output_buckets(1),
-        qa: 255,
-        qb: 64,
-        scale: 400,
-        win_draw_loss: [0; 4],
-        expected: Vec::new(),
-        sha256: [0; 32],
-    }
-}
-
 /// Reads an asset, or says in one sentence why it is none.
-pub fn load(path: &Path) -> Result<Asset, String> {
-    Asset::from_bytes(&read(path)?).map_err(|error| format!("cannot use {}: {error}", path.display()))
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let refuse = |reason: String| format!("cannot read {}: {reason}", path.display());
-    // A device or a pipe could be read without end.
-    let metadata = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(refuse("it is no regular file".into()));
-    }
-    if metadata.len() > MAX_BYTES {
-        return Err(refuse(format!("it has {} bytes, allowed are at most {MAX_BYTES}", metadata.len())));
-    }
-    fs::read(path).map_err(|error| refuse(error.to_string()))
+fn load(path: &Path) -> Result<Asset, String> {
+    let asset = read_file(path).and_then(|bytes| Asset::from_bytes(&bytes));
+    asset.map_err(|error| format!("cannot use {}: {error}", path.display()))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -165,6 +132,13 @@ fn describe(asset: &Asset, file_length: u64) -> String {
     }
     if header.output_bucket_count() > 1 {
         line("output buckets", format!("{} for 0 to 32 pieces", numbers(&header.output_buckets)));
+    }
+    if let Some([before, after]) = asset.zero_groups() {
+        let [before, after] = [before, after].map(|share| format!("{:.1} %", 100.0 * share));
+        line(
+            "zero groups",
+            format!("{before} of the first layer's inputs by fours, {after} as the build arranges them"),
+        );
     }
     line("quantisation", format!("qa {}, qb {}, scale {}", header.qa, header.qb, header.scale));
     let model = header.win_draw_loss;

@@ -3,7 +3,6 @@
 use crate::board::{History, Position};
 use crate::nnue::Network;
 use crate::search::{Limits, OutOfMemory, Outcome, STACK, Search, Signals, Sink, Threads, TranspositionTable};
-use crate::types::{PieceType, Score, WinModel};
 use std::sync::Arc;
 use std::thread;
 
@@ -57,12 +56,5 @@ impl Session {
             let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
             thread.expect("the system has a thread for us").join().expect("a search does not panic")
         })
-    }
-
-    /// The chances to win, draw and lose, in thousandths, of the side that the score is for.
-    pub fn chances(position: &Position, score: Score) -> [u32; 3] {
-        const PAWNS: [u32; 6] = [1, 3, 3, 5, 9, 0];
-        let material = PieceType::ALL.into_iter().map(|kind| PAWNS[kind] * position.kind(kind).len()).sum();
-        WinModel::UNFITTED.chances(score, material)
     }
 }

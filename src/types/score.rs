@@ -130,7 +130,6 @@ impl Sub<i32> for Score {
     }
 }
 
-/// As UCI wants it: `cp 34` or `mate -3`.
 impl Sub for Score {
     type Output = i32;
     #[inline]
@@ -139,10 +138,11 @@ impl Sub for Score {
     }
 }
 
+/// As UCI wants it: `cp 34` or `mate -3`.
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.mate_distance() {
-            Some(moves) if self.0 > 0 => write!(f, "mate {moves}"),
+            Some(moves) if self.0 > 0 || moves == 0 => write!(f, "mate {moves}"),
             Some(moves) => write!(f, "mate -{moves}"),
             None => write!(f, "cp {}", self.0),
         }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn printed_for_uci() {
         assert_eq!(Score::centipawns(-34).to_string(), "cp -34");
-        assert_eq!(Score::mated_in(0).to_string(), "mate -0");
+        assert_eq!(Score::mated_in(0).to_string(), "mate 0");
         assert_eq!(Score::mated_in(2).to_string(), "mate -1");
         assert_eq!((-Score::mated_in(1)).to_string(), "mate 1");
         assert_eq!((-Score::mated_in(3)).to_string(), "mate 2");

@@ -1,64 +1,104 @@
 use super::command::{Command, Go, SetPosition, parse};
-use super::output::{Reporter, say};
+use super::options::{self, DEFAULT_HASH, Settings};
+use super::output::{Output, Reporter, Style, say};
+use super::strength;
 use crate::board::{History, Position};
-use crate::nnue::{Evaluator, Network};
-use crate::search::{Clock, Limits, MAX_MEGABYTES, STACK, Search, Signals, Threads, TranspositionTable};
-use crate::tools::{bench, genfens, perft};
+use crate::nnue::Network;
+use crate::search::{Clock, Limits, Outcome, STACK, Search, Signals, Threads, TranspositionTable};
+use crate::tools::{bench, eval, genfens, perft};
+use crate::types::Move;
+use std::collections::VecDeque;
 use std::io::BufRead;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::{Arc, RwLock};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, Thread};
 
-/// Hash in megabytes unless the GUI says otherwise.
-const DEFAULT_HASH: usize = 16;
-/// Milliseconds set aside for what happens between engine and clock.
-const DEFAULT_OVERHEAD: u64 = 30;
-const MAX_OVERHEAD: u64 = 10_000;
-
-const HELP: &str = "\
+const COMMANDS: &str = "\
 uci                                         name and options
 isready                                     answers readyok, also during a search
 ucinewgame                                  forgets what was learnt in the last game
 position startpos|fen FEN [moves MOVE ...]  sets up a position
-go [depth N] [nodes N] [movetime MS] [wtime MS] [btime MS] [winc MS] [binc MS] [movestogo N] [infinite]
+go [depth N] [nodes N] [mate N] [movetime MS] [wtime MS] [btime MS] [winc MS] [binc MS] [movestogo N]
+   [infinite] [ponder] [searchmoves MOVE ...]
                                             searches; without a limit until stop
-go perft N                                  counts move sequences
 stop                                        ends the search with its best move
+ponderhit                                   the opponent has played the expected move
 setoption name NAME [value VALUE]           changes an option
-d, eval, bench [DEPTH]                      board, network's score, fixed search
+perft N, go perft N                         counts move sequences
+d                                           draws the board
+eval                                        the network's score, piece by piece
+bench [DEPTH]                               searches fixed positions
 genfens N seed S book FILE|None             N random openings, for OpenBench
-quit";
+help, license, quit";
 
 /// The engine behind the protocol: a game, its options, and perhaps a search in another thread.
+///
+/// Lines of input and the end of a search come as events, one after another. What has to wait for the end of a search waits in a queue, so that no command is lost
+/// and all take effect in the order in which they came; `stop`, `ponderhit`, `isready` and the like never wait.
 #[derive(Debug)]
 pub struct Engine {
     position: Position,
     history: History,
     network: Network,
-    table: Arc<RwLock<TranspositionTable>>,
-    overhead: Duration,
-    chess960: bool,
-    signals: Arc<Signals>,
+    pub(super) settings: Settings,
+    pub(super) output: Output,
+    /// Absent while a search has them.
+    means: Option<Box<Means>>,
     running: Option<Running>,
+    /// Commands to be executed in this order.
+    waiting: VecDeque<Command>,
+    events: Receiver<Event>,
+    sender: Sender<Event>,
+}
+
+/// What a search has for itself while it runs, and keeps for the next.
+#[derive(Debug)]
+struct Means {
+    threads: Threads,
+    table: TranspositionTable,
 }
 
 #[derive(Debug)]
 struct Running {
-    thread: JoinHandle<()>,
-    /// Set before the move is printed: from then on the GUI may send anything, though the thread has yet to end.
-    done: Arc<AtomicBool>,
-    /// Whether it ends by itself.
-    bounded: bool,
+    thread: Thread,
+    signals: Arc<Signals>,
+    /// Whether it ends by itself, once it does not ponder any more.
+    is_bounded: bool,
 }
 
-/// Whether to go on reading.
+#[derive(Debug)]
+enum Event {
+    Line(String),
+    /// There are no more lines.
+    End,
+    /// A search is over. Whatever a GUI says to its move comes after this.
+    Over(Box<Means>),
+}
+
+/// Whether to go on.
 #[derive(PartialEq, Eq)]
 enum Flow {
     Continue,
     Quit,
+}
+
+impl Running {
+    fn ends(&self) -> bool {
+        self.is_bounded && !self.signals.pondering.load(Relaxed)
+    }
+
+    fn stop(&self) {
+        self.signals.stop.store(true, Relaxed);
+        self.thread.unpark();
+    }
+
+    fn ponder_hit(&self) {
+        self.signals.pondering.store(false, Relaxed);
+        self.thread.unpark();
+    }
 }
 
 impl Default for Engine {
@@ -74,144 +114,209 @@ impl Engine {
     /// If not even the default hash can be allocated.
     pub fn new() -> Self {
         let table = TranspositionTable::new(DEFAULT_HASH).unwrap_or_else(|error| panic!("{error}"));
+        let (sender, events) = mpsc::channel();
         Self {
             position: Position::startpos(),
             history: History::new(),
             network: Network::embedded(),
-            table: Arc::new(RwLock::new(table)),
-            overhead: Duration::from_millis(DEFAULT_OVERHEAD),
-            chess960: false,
-            signals: Arc::new(Signals::default()),
+            settings: Settings::default(),
+            output: Output::default(),
+            means: Some(Box::new(Means { threads: Threads::new(1), table })),
             running: None,
+            waiting: VecDeque::new(),
+            events,
+            sender,
         }
     }
 
     /// Answers line after line until `quit` or the end of input. A search is then stopped if it has no end of its own, and finished if it has.
-    pub fn run(&mut self, input: impl BufRead) {
-        for line in input.split(b'\n') {
-            let Ok(line) = line else { break };
-            match parse(&String::from_utf8_lossy(&line)) {
-                Ok(None) => {}
-                Ok(Some(command)) => {
-                    if self.execute(command) == Flow::Quit {
-                        self.stop_search();
-                        return;
-                    }
+    pub fn run(&mut self, input: impl BufRead + Send + 'static) {
+        let sender = self.sender.clone();
+        // It may be waiting for a line when the engine quits: nobody waits for it in turn.
+        thread::spawn(move || {
+            for line in input.split(b'\n').map_while(Result::ok) {
+                if sender.send(Event::Line(String::from_utf8_lossy(&line).into_owned())).is_err() {
+                    return;
                 }
-                Err(error) => say!("info string {error}"),
             }
-        }
-        if self.running.as_ref().is_some_and(|running| running.bounded) {
-            self.join();
-        } else {
-            self.stop_search();
+            // If nobody listens, all is over.
+            let _ = sender.send(Event::End);
+        });
+        while self.next() == Flow::Continue {}
+        self.signal(Running::stop);
+        while self.running.is_some() {
+            if let Event::Over(means) = self.event() {
+                self.search_is_over(means);
+            }
         }
     }
 
-    fn execute(&mut self, command: Command) -> Flow {
-        match command {
-            Command::Uci => self.introduce(),
-            Command::IsReady => say!("readyok"),
-            Command::Stop => self.stop_search(),
-            Command::Quit => return Flow::Quit,
-            Command::Help => say!("{HELP}"),
-            Command::Display => say!("{}", self.position),
-            Command::Eval => {
-                let score = Evaluator::new(self.network.clone(), &self.position).evaluate(&self.position);
-                say!("info string network {} says {score} for the side to move", self.network.name());
-            }
-            // What follows is refused while a search runs.
-            command => {
-                if self.is_searching() {
-                    say!("info string a search is running: send \"stop\" first");
-                } else {
-                    self.execute_idle(command);
+    fn event(&self) -> Event {
+        self.events.recv().expect("the engine has a sender itself")
+    }
+
+    fn next(&mut self) -> Flow {
+        match self.event() {
+            Event::Line(line) => {
+                self.output.heard(line.trim_end());
+                match parse(&line) {
+                    Ok(Some(command)) => return self.take(command),
+                    Ok(None) => {}
+                    Err(error) => say!(self.output, "info string {error}"),
                 }
+            }
+            // Waits until all is done.
+            Event::End => self.waiting.push_back(Command::Quit),
+            Event::Over(means) => self.search_is_over(means),
+        }
+        self.execute_waiting()
+    }
+
+    fn search_is_over(&mut self, means: Box<Means>) {
+        (self.means, self.running) = (Some(means), None);
+        self.output.wait();
+    }
+
+    fn take(&mut self, command: Command) -> Flow {
+        if command.is_urgent() {
+            // Searches that have not begun are meant as well.
+            if command == Command::Stop && !self.waiting.is_empty() {
+                self.waiting.push_back(Command::Stop);
+            }
+            return self.execute(command);
+        }
+        let is_option = matches!(command, Command::SetOption { .. });
+        self.waiting.push_back(command);
+        let flow = self.execute_waiting();
+        if is_option && !self.waiting.is_empty() {
+            say!(self.output, "info string the option will be set when the search is over");
+        }
+        flow
+    }
+
+    /// Executes what waits, as far as it need not wait longer.
+    fn execute_waiting(&mut self) -> Flow {
+        while let Some(command) = self.waiting.front() {
+            if let Some(running) = &self.running
+                && command.needs_idle()
+            {
+                // Whatever stands before it, a `stop` means this search too, and no other search need wait for one without an end.
+                let mut waiting = self.waiting.iter();
+                if waiting.any(|command| *command == Command::Stop || command.ends_search() && !running.ends()) {
+                    running.stop();
+                }
+                break;
+            }
+            if let Some(command) = self.waiting.pop_front()
+                && self.execute(command) == Flow::Quit
+            {
+                return Flow::Quit;
             }
         }
         Flow::Continue
     }
 
-    fn execute_idle(&mut self, command: Command) {
-        self.join();
+    fn execute(&mut self, command: Command) -> Flow {
         match command {
-            Command::NewGame => self.clear_table(),
+            Command::Uci => self.introduce(),
+            Command::IsReady => say!(self.output, "readyok"),
+            Command::Stop => self.signal(Running::stop),
+            Command::PonderHit => self.signal(Running::ponder_hit),
+            Command::Help => self.help(),
+            Command::License => say!(self.output, "{}", LICENSE.trim_end()),
+            Command::Display => say!(self.output, "{}", self.position),
+            Command::Eval => say!(self.output, "{}", eval::describe(&self.position, &self.network)),
             Command::Position(set) => self.set_position(*set),
-            Command::Go(go) => self.go(&go),
+            Command::NewGame => self.forget(),
             Command::SetOption { name, value } => {
-                if let Err(reason) = self.set_option(&name, &value) {
-                    say!("info string {reason}");
+                if let Err(reason) = options::set(self, &name, &value) {
+                    say!(self.output, "info string {reason}");
                 }
             }
-            Command::Bench(depth) => bench::bench(depth, &self.network, |line| say!("{line}")),
+            Command::Go(go) => self.go(&go),
+            Command::Perft(depth) => self.perft(depth),
+            Command::Bench(depth) => bench::bench(depth, &self.network, |line| say!(self.output, "{line}")),
             Command::GenFens(request) => {
-                let done = request
-                    .parse()
-                    .and_then(|request| genfens::genfens(&request, &self.network, |line| say!("{line}")));
+                let print = |line: &str| say!(self.output, "{line}");
+                let done = request.parse().and_then(|request| genfens::genfens(&request, &self.network, print));
                 if let Err(reason) = done {
-                    say!("info string {reason}");
+                    say!(self.output, "info string {reason}");
                 }
             }
-            _ => unreachable!("answered by execute"),
+            #[cfg(feature = "tune")]
+            Command::Spsa => options::spsa().iter().for_each(|line| say!(self.output, "{line}")),
+            Command::Quit => return Flow::Quit,
+        }
+        Flow::Continue
+    }
+
+    fn signal(&self, signal: fn(&Running)) {
+        if let Some(running) = &self.running {
+            signal(running);
         }
     }
 
     fn introduce(&self) {
-        say!("id name Kiln {}", env!("CARGO_PKG_VERSION"));
-        say!("id author the Kiln developers");
-        say!("option name Hash type spin default {DEFAULT_HASH} min 1 max {MAX_MEGABYTES}");
-        say!("option name Clear Hash type button");
-        say!("option name Threads type spin default 1 min 1 max 1");
-        say!("option name Move Overhead type spin default {DEFAULT_OVERHEAD} min 0 max {MAX_OVERHEAD}");
-        say!("option name EvalFile type string default <empty>");
-        say!("option name UCI_Chess960 type check default false");
-        say!("uciok");
+        say!(self.output, "id name Kiln {}", env!("CARGO_PKG_VERSION"));
+        say!(self.output, "id author the Kiln developers");
+        for definition in options::options() {
+            say!(self.output, "{definition}");
+        }
+        #[cfg(feature = "tune")]
+        for line in options::parameters() {
+            say!(self.output, "{line}");
+        }
+        say!(self.output, "uciok");
     }
 
-    fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let number =
-            |least: u64, most: u64| {
-                value.parse().ok().filter(|number| (least..=most).contains(number)).ok_or(format!(
-                    "bad value {value:?} for option {name}: expected a whole number from {least} to {most}"
-                ))
-            };
-        match name.to_ascii_lowercase().as_str() {
-            "hash" => {
-                let table = TranspositionTable::new(number(1, MAX_MEGABYTES as u64)? as usize);
-                *self.table.write().expect("no search panics") = table.map_err(|error| error.to_string())?;
-            }
-            "clear hash" => self.clear_table(),
-            "threads" => drop(number(1, 1)?),
-            "evalfile" => self.set_network(value)?,
-            "move overhead" => self.overhead = Duration::from_millis(number(0, MAX_OVERHEAD)?),
-            "uci_chess960" => {
-                self.chess960 = match value {
-                    "true" => true,
-                    "false" => false,
-                    _ => return Err(format!("bad value {value:?} for option {name}: expected \"true\" or \"false\"")),
-                };
-            }
-            _ => return Err(format!("there is no option {name:?}; \"uci\" lists them")),
+    fn help(&self) {
+        say!(self.output, "{COMMANDS}\n\noptions:");
+        for definition in options::options() {
+            say!(self.output, "{:<18} {}", definition.name, definition.help);
+        }
+    }
+
+    /// # Panics
+    /// During a search.
+    fn means(&mut self) -> &mut Means {
+        self.means.as_mut().expect("what needs them waits for the end of the search")
+    }
+
+    pub(super) fn set_hash(&mut self, megabytes: usize) -> Result<(), String> {
+        let table = &mut self.means().table;
+        // GUIs send all options again and again.
+        if table.megabytes() != megabytes {
+            *table = TranspositionTable::new(megabytes).map_err(|error| error.to_string())?;
         }
         Ok(())
     }
 
+    pub(super) fn set_threads(&mut self, count: usize) {
+        let threads = &mut self.means().threads;
+        if threads.count() != count {
+            *threads = Threads::new(count);
+        }
+    }
+
     /// Takes the network of an asset, or the embedded one; if the asset cannot be used, the network stays as it was.
-    fn set_network(&mut self, path: &str) -> Result<(), String> {
+    pub(super) fn set_network(&mut self, path: &str) -> Result<(), String> {
         self.network = match path {
-            "" | "<empty>" | "none" => Network::embedded(),
+            "" => Network::embedded(),
             path => Network::load(Path::new(path)).map_err(|error| {
                 format!("network {path:?} is not used: {error}; network {} stays", self.network.name())
             })?,
         };
-        say!("info string network {} scores positions from now on", self.network.name());
+        say!(self.output, "info string network {} scores positions from now on", self.network.name());
         // Scores of another network are of no use.
-        self.clear_table();
+        self.forget();
         Ok(())
     }
 
-    fn clear_table(&mut self) {
-        self.table.write().expect("no search panics").clear(1);
+    /// Forgets all that earlier searches have found.
+    pub(super) fn forget(&mut self) {
+        let Means { threads, table } = self.means();
+        threads.clear();
+        table.clear(threads.count());
     }
 
     /// Sets up a position if all of its moves are legal; else says which is not and leaves the position as it was.
@@ -220,10 +325,8 @@ impl Engine {
         let mut history = History::new();
         for text in &set.moves {
             let Some(mv) = position.parse_move(text) else {
-                say!(
-                    "info string illegal move {text:?} in {}: the position stays as it was",
-                    position.fen(self.chess960)
-                );
+                let fen = position.fen(self.settings.chess960);
+                say!(self.output, "info string illegal move {text:?} in {fen}: the position stays as it was");
                 return;
             };
             history.push(&position);
@@ -233,90 +336,142 @@ impl Engine {
     }
 
     fn go(&mut self, go: &Go) {
-        if let Some(depth) = go.perft {
-            return self.perft(depth);
+        for fault in &go.faults {
+            say!(self.output, "info string {fault}");
         }
         let limits = self.limits(go);
-        let reporter = Reporter { chess960: self.chess960 };
-        let (position, history) = (self.position.clone(), self.history.clone());
-        let network = self.network.clone();
-        let (table, signals) = (Arc::clone(&self.table), Arc::clone(&self.signals));
-        signals.stop.store(false, Relaxed);
-        let bounded = limits.is_bounded();
-        let done = Arc::new(AtomicBool::new(false));
-        let over = Arc::clone(&done);
+        let moves = self.search_moves(go);
+        // A mate may be looked for in vain.
+        let is_bounded = !go.infinite && Limits { mate: None, ..limits.clone() }.is_bounded();
+        let waits_for_stop = go.infinite || !limits.is_bounded();
+
+        let Settings { lines, chess960, show_chances, is_limited, elo, .. } = self.settings;
+        let chances = show_chances.then(|| Style::chances(&self.position, &self.network));
+        let style = Style { chess960, lines: lines as usize, chances };
+        let candidates = if is_limited { style.lines.max(strength::CHOICES) } else { style.lines };
+        let most = if moves.is_empty() { self.position.moves().len() } else { moves.len() };
+        let lines = candidates.min(most).max(1);
+
+        let signals = Arc::new(Signals::default());
+        signals.pondering.store(go.ponder, Relaxed);
+        let (output, sender, said) = (self.output.clone(), self.sender.clone(), Arc::clone(&signals));
+        let (position, history, network) = (self.position.clone(), self.history.clone(), self.network.clone());
+        // The means follow once there is a thread: if there is none, they are not lost.
+        let (give, take) = mpsc::sync_channel::<Box<Means>>(1);
         let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
-            let mut reporter = reporter;
-            let table = table.read().expect("nobody panics with the table in hand");
+            let _guard = AbortOnPanic;
+            let Ok(mut means) = take.recv() else { return };
             let search = Search {
                 position: &position,
                 history: &history,
-                moves: &[],
-                lines: 1,
+                moves: &moves,
+                lines,
                 limits: &limits,
                 network: &network,
-                table: &table,
-                signals: &signals,
+                table: &means.table,
+                signals: &said,
             };
-            let outcome = Threads::new(1).search(&search, &mut reporter);
-            // With no end of its own, a search that has nothing left to look at still waits for `stop`.
-            while !bounded && !signals.stop.load(Relaxed) {
-                thread::sleep(Duration::from_millis(1));
+            let mut reporter = Reporter::new(output.clone(), style);
+            let mut outcome = means.threads.search(&search, &mut reporter);
+            if outcome.best.is_none() {
+                say!(output, "info depth 0 score {}", outcome.score);
             }
-            drop(table);
-            over.store(true, Release);
-            match outcome.best {
-                Some(best) => say!("bestmove {}", best.uci(reporter.chess960)),
-                None => say!("bestmove (none)"),
+            if is_limited && let Some(chosen) = strength::choose(reporter.into_candidates(), elo) {
+                if outcome.best != Some(chosen.best) {
+                    // The last line shown is that of the move.
+                    say!(output, "{}", chosen.text);
+                }
+                (outcome.best, outcome.ponder) = (Some(chosen.best), chosen.ponder);
             }
+            // What has nothing left to look at still waits for `stop` or `ponderhit`.
+            while !said.stop.load(Relaxed) && (waits_for_stop || said.pondering.load(Relaxed)) {
+                thread::park();
+            }
+            let answer = answer(&outcome, chess960);
+            // The means go back before the move is out, so that the engine is idle when the GUI hears of it.
+            // If the engine is gone, nobody needs the means.
+            let hand_back = move || drop(sender.send(Event::Over(means)));
+            output.line_after(hand_back, format_args!("{answer}"));
         });
-        let thread = match thread {
-            Ok(thread) => thread,
-            Err(error) => return say!("info string cannot start a search: {error}"),
-        };
-        self.running = Some(Running { thread, done, bounded });
+        match thread {
+            Ok(thread) => {
+                self.running = Some(Running { thread: thread.thread().clone(), signals, is_bounded });
+                let means = self.means.take().expect("what searches waits for the end of the search before");
+                give.send(means).expect("the thread takes them before anything else");
+            }
+            Err(error) => {
+                say!(self.output, "info string cannot start a search: {error}");
+                say!(self.output, "bestmove (none)");
+            }
+        }
+    }
+
+    /// The moves that are asked for and legal; empty for all.
+    fn search_moves(&self, go: &Go) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for text in &go.search_moves {
+            match self.position.parse_move(text) {
+                Some(mv) if moves.contains(&mv) => {}
+                Some(mv) => moves.push(mv),
+                None => say!(self.output, "info string illegal move {text:?} after \"searchmoves\" is skipped"),
+            }
+        }
+        if moves.is_empty() && !go.search_moves.is_empty() {
+            say!(self.output, "info string no legal move after \"searchmoves\": all moves are searched");
+        }
+        moves
     }
 
     fn limits(&self, go: &Go) -> Limits {
-        let overhead = self.overhead;
-        if go.infinite {
-            return Limits { overhead, ..Limits::default() };
-        }
+        let &Go { depth, nodes, mate, movetime, moves_to_go, .. } = go;
+        let Settings { overhead, is_limited, elo, .. } = self.settings;
         let side = self.position.side_to_move();
-        let clock = go.time[side].map(|remaining| Clock {
-            remaining,
-            increment: go.increment[side],
-            moves_to_go: go.moves_to_go,
-        });
-        // Only the other side's clock was sent: play as if it were ours rather than for ever.
-        let clock = clock.or_else(|| {
-            let (remaining, increment) = (go.time[!side]?, go.increment[!side]);
-            Some(Clock { remaining, increment, moves_to_go: go.moves_to_go })
-        });
-        Limits { depth: go.depth, nodes: go.nodes, movetime: go.movetime, clock, overhead, ..Limits::default() }
+        // Where only the other side's clock was sent, play as if it were ours rather than for ever.
+        let clock = [side, !side]
+            .into_iter()
+            .find_map(|side| Some(Clock { remaining: go.time[side]?, increment: go.increment[side], moves_to_go }));
+        let limits = Limits { depth, nodes, mate, movetime, clock, overhead, soft_nodes: None };
+        let limits = if go.infinite { Limits { movetime: None, clock: None, ..limits } } else { limits };
+        // Without a limit it is analysis, which has to go on.
+        if is_limited && limits.is_bounded() {
+            let nodes = nodes.unwrap_or(u64::MAX).min(strength::nodes(elo));
+            return Limits { nodes: Some(nodes), ..limits };
+        }
+        limits
     }
 
     fn perft(&self, depth: u32) {
         let mut total = 0;
         for (mv, leaves) in perft::divide(&self.position, depth, 1) {
-            say!("{}: {leaves}", mv.uci(self.chess960));
+            say!(self.output, "{}: {leaves}", mv.uci(self.settings.chess960));
             total += leaves;
         }
-        say!("\nNodes searched: {total}");
-    }
-
-    fn is_searching(&self) -> bool {
-        self.running.as_ref().is_some_and(|running| !running.done.load(Acquire))
-    }
-
-    fn join(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.thread.join().expect("a search does not panic");
-        }
-    }
-
-    fn stop_search(&mut self) {
-        self.signals.stop.store(true, Relaxed);
-        self.join();
+        say!(self.output, "\nNodes searched: {total}");
     }
 }
+
+fn answer(outcome: &Outcome, chess960: bool) -> String {
+    match (outcome.best, outcome.ponder) {
+        (Some(best), Some(ponder)) => format!("bestmove {} ponder {}", best.uci(chess960), ponder.uci(chess960)),
+        (Some(best), None) => format!("bestmove {}", best.uci(chess960)),
+        (None, _) => "bestmove (none)".into(),
+    }
+}
+
+/// Ends the program if the thread that holds it panics: a GUI notices that, whereas it would wait for the move of a dead thread for ever. Release builds
+/// abort at any panic.
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            process::abort();
+        }
+    }
+}
+
+const LICENSE: &str = concat!(
+    "Kiln is free software under the MIT licence or the Apache License 2.0, as you like; the latter is at\n",
+    "https://www.apache.org/licenses/LICENSE-2.0, the former is this:\n\n",
+    include_str!("../../LICENSE-MIT")
+);

@@ -2,8 +2,9 @@
 
 mod command;
 mod engine;
+mod options;
 mod output;
+mod strength;
 
 pub use command::{Command, Go, ParseError, SetPosition, parse};
 pub use engine::Engine;
-pub use output::Reporter;

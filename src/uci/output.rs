@@ -1,34 +1,245 @@
-use crate::search::{Report, Sink};
+use crate::board::Position;
+use crate::nnue::Network;
+use crate::search::{Bound, Report, Sink};
+use crate::types::{Move, Score, WinModel};
+use std::fmt::{Arguments, Write as _};
+use std::fs::File;
 use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writes a line to standard output at once. If nobody reads any more there is nobody to tell, and the end of input will end the program.
-pub(super) fn write_line(line: std::fmt::Arguments) {
-    let mut out = io::stdout().lock();
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+/// Where lines go: standard output, and perhaps a log of all that is said and heard. Clones write to the same place.
+#[derive(Clone, Debug, Default)]
+pub struct Output(Arc<Mutex<Option<File>>>);
+
+impl Output {
+    /// Writes a line at once. If nobody reads any more there is nobody to tell, and the end of input will end the program.
+    pub fn line(&self, text: Arguments) {
+        self.line_after(|| (), text);
+    }
+
+    /// Does something and writes a line, with no other line in between.
+    pub fn line_after(&self, before: impl FnOnce(), text: Arguments) {
+        let mut log = self.lock();
+        before();
+        Self::write(&mut log, text);
+    }
+
+    /// Waits until a line that is being written is out.
+    pub fn wait(&self) {
+        drop(self.lock());
+    }
+
+    /// Notes a line of input.
+    pub fn heard(&self, line: &str) {
+        Self::note(&mut self.lock(), ">>", format_args!("{line}"));
+    }
+
+    /// From now on all is added to this file; none for no log.
+    pub fn set_log(&self, file: Option<File>) {
+        *self.lock() = file;
+    }
+
+    /// What is behind the lock is sound at any time.
+    fn lock(&self) -> MutexGuard<'_, Option<File>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(log: &mut Option<File>, text: Arguments) {
+        let mut out = io::stdout().lock();
+        let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+        drop(out);
+        Self::note(log, "<<", text);
+    }
+
+    /// A log that cannot be written, for want of space perhaps, is given up.
+    fn note(log: &mut Option<File>, direction: &str, text: Arguments) {
+        let Some(file) = log else { return };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (seconds, millis) = (now.as_secs() % 86_400, now.subsec_millis());
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let entry = format!("{hours:02}:{minutes:02}:{seconds:02}.{millis:03} {direction} {text}\n");
+        if let Err(error) = file.write_all(entry.as_bytes()) {
+            *log = None;
+            Self::write(log, format_args!("info string the debug log is closed: it cannot be written: {error}"));
+        }
+    }
 }
 
-/// As `println!`, without a panic when the reader is gone.
+/// As `println!`, to an [`Output`].
 macro_rules! say {
-    ($($argument:tt)*) => { $crate::uci::output::write_line(format_args!($($argument)*)) };
+    ($output:expr, $($argument:tt)*) => { $output.line(format_args!($($argument)*)) };
 }
 pub(super) use say;
 
-/// Prints reports as `info` lines.
-#[derive(Debug)]
-pub struct Reporter {
+/// What is wanted of `info` lines.
+#[derive(Clone, Debug)]
+pub struct Style {
     /// Whether castling is written as king takes rook.
     pub chess960: bool,
+    /// How many of the best lines are shown.
+    pub lines: usize,
+    /// Turns scores into chances, with the material at the root, if they are wanted.
+    pub chances: Option<(WinModel, u32)>,
+}
+
+impl Style {
+    /// The model for the chances in a position.
+    pub fn chances(position: &Position, network: &Network) -> (WinModel, u32) {
+        (network.win_model(), position.material())
+    }
+
+    /// The `info` line of a report.
+    fn text(&self, report: &Report) -> String {
+        let Report { depth, selective_depth, rank, score, nodes, elapsed, hashfull, tablebase_hits, line, .. } =
+            *report;
+        let mut text = format!("info depth {depth} seldepth {selective_depth} multipv {rank} score {score}");
+        text += match report.bound {
+            Bound::Exact => "",
+            Bound::Lower => " lowerbound",
+            Bound::Upper => " upperbound",
+        };
+        if let Some((model, material)) = self.chances {
+            let [win, draw, loss] = model.chances(score, material);
+            // A string takes all that is written to it.
+            let _ = write!(text, " wdl {win} {draw} {loss}");
+        }
+        let nps = (nodes as f64 / elapsed.as_secs_f64().max(1e-6)) as u64;
+        let time = elapsed.as_millis();
+        let _ = write!(text, " nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tablebase_hits} time {time}");
+        if !line.is_empty() {
+            text += " pv";
+            for mv in line {
+                text.push(' ');
+                text += &mv.uci(self.chess960);
+            }
+        }
+        text
+    }
+}
+
+/// A move with the last that was heard of it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The first move of the line.
+    pub best: Move,
+    /// The second.
+    pub ponder: Option<Move>,
+    /// The score of the line.
+    pub score: Score,
+    /// The depth in plies that the score is from.
+    pub depth: u32,
+    /// The `info` line that shows it as the best line.
+    pub text: String,
+}
+
+/// Prints reports as `info` lines, and remembers the lines it was told.
+#[derive(Debug)]
+pub struct Reporter {
+    output: Output,
+    style: Style,
+    candidates: Vec<Candidate>,
+}
+
+impl Reporter {
+    /// One that has heard nothing.
+    pub fn new(output: Output, style: Style) -> Self {
+        Self { output, style, candidates: Vec::new() }
+    }
+
+    /// The moves of the lines that were heard of in the last iteration or the one before, each once.
+    pub fn into_candidates(self) -> Vec<Candidate> {
+        let mut candidates = self.candidates;
+        let deepest = candidates.iter().map(|candidate| candidate.depth).max().unwrap_or(0);
+        candidates.retain(|candidate| candidate.depth + 1 >= deepest);
+        candidates
+    }
 }
 
 impl Sink for Reporter {
     fn report(&mut self, report: &Report) {
-        let Report { depth, selective_depth, score, nodes, elapsed, hashfull, line, .. } = report;
-        let nps = (*nodes as f64 / elapsed.as_secs_f64().max(1e-6)) as u64;
-        let moves: Vec<String> = line.iter().map(|mv| mv.uci(self.chess960)).collect();
-        say!(
-            "info depth {depth} seldepth {selective_depth} score {score} nodes {nodes} nps {nps} hashfull {hashfull} time {} pv {}",
-            elapsed.as_millis(),
-            moves.join(" ")
-        );
+        let &Report { depth, score, line, .. } = report;
+        if let (Bound::Exact, Some(&best)) = (report.bound, line.first()) {
+            self.candidates.retain(|candidate| candidate.best != best);
+            let text = self.style.text(&Report { rank: 1, ..report.clone() });
+            self.candidates.push(Candidate { best, ponder: line.get(1).copied(), score, depth, text });
+        }
+        if report.rank <= self.style.lines {
+            say!(self.output, "{}", self.style.text(report));
+        }
+    }
+
+    fn current_move(&mut self, depth: u32, mv: Move, number: usize) {
+        let mv = mv.uci(self.style.chess960);
+        say!(self.output, "info depth {depth} currmove {mv} currmovenumber {number}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{MoveKind, Square};
+    use std::time::Duration;
+
+    #[test]
+    fn info_lines() {
+        let style = Style { chess960: false, lines: 1, chances: None };
+        let line =
+            [Move::new(Square::E1, Square::H1, MoveKind::Castle), Move::new(Square::A7, Square::A6, MoveKind::Quiet)];
+        let report = Report {
+            depth: 7,
+            selective_depth: 12,
+            rank: 2,
+            score: Score::centipawns(-34),
+            bound: Bound::Exact,
+            nodes: 5000,
+            elapsed: Duration::from_millis(50),
+            hashfull: 3,
+            tablebase_hits: 9,
+            line: &line,
+        };
+        let counts = "nodes 5000 nps 100000 hashfull 3 tbhits 9 time 50";
+        let expected = format!("info depth 7 seldepth 12 multipv 2 score cp -34 {counts} pv e1g1 a7a6");
+        assert_eq!(style.text(&report), expected);
+        assert!(Style { chess960: true, ..style.clone() }.text(&report).ends_with(" pv e1h1 a7a6"));
+        let mated = Report { bound: Bound::Upper, score: Score::mated_in(4), line: &[], ..report };
+        let style = Style { chances: Some((WinModel::UNFITTED, 78)), ..style };
+        let expected = format!("info depth 7 seldepth 12 multipv 2 score mate -2 upperbound wdl 0 0 1000 {counts}");
+        assert_eq!(style.text(&mated), expected);
+        assert!(style.text(&Report { bound: Bound::Lower, ..mated }).contains("score mate -2 lowerbound wdl"));
+    }
+
+    #[test]
+    fn candidates_are_the_last_word_on_each_move() {
+        let moves = [Square::A2, Square::B2, Square::C2].map(|to| Move::new(Square::A1, to, MoveKind::Quiet));
+        let mut reporter = Reporter::new(Output::default(), Style { chess960: false, lines: 0, chances: None });
+        let mut report = |depth, rank, mv: usize, score, bound| {
+            reporter.report(&Report {
+                depth,
+                selective_depth: 1,
+                rank,
+                score: Score::centipawns(score),
+                bound,
+                nodes: 1,
+                elapsed: Duration::ZERO,
+                hashfull: 0,
+                tablebase_hits: 0,
+                line: &moves[mv..=mv],
+            });
+        };
+        // The third move falls behind after the first iteration, and only a bound is heard of the second in the last.
+        for (depth, rank, mv, score, bound) in [
+            (1, 1, 2, 90, Bound::Exact),
+            (2, 1, 0, 50, Bound::Exact),
+            (2, 2, 1, 40, Bound::Exact),
+            (3, 1, 0, 20, Bound::Exact),
+            (3, 2, 1, 99, Bound::Lower),
+        ] {
+            report(depth, rank, mv, score, bound);
+        }
+        let mut heard: Vec<_> =
+            reporter.into_candidates().into_iter().map(|candidate| (candidate.best, candidate.score.value())).collect();
+        heard.sort_by_key(|&(_, score)| score);
+        assert_eq!(heard, [(moves[0], 20), (moves[1], 40)]);
     }
 }

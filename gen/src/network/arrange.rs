@@ -1,7 +1,10 @@
 //! What the engine embeds: blobs of the types in [`crate::layout`], and the constants that those types depend on.
+//!
+//! Where pairwise products follow the accumulators, neurons may change places as long as both halves of a row and the weights of the products go along: the sums are the
+//! same integers. So they are put where the instruction set wants them.
 
 use super::{Asset, Head, Header, Weights};
-use crate::layout::Plain;
+use crate::layout::{Packing, Plain};
 use alloc::{format, string::String, vec::Vec};
 
 /// A blob of a network.
@@ -44,35 +47,54 @@ impl Header {
 }
 
 impl Asset {
-    /// The blobs that the engine reads: the first layer and the head.
-    pub fn arrange(&self) -> [Arranged; 2] {
+    /// The blobs that the engine reads: the first layer and the head, for an instruction set with this packing.
+    pub fn arrange(&self, packing: Packing) -> [Arranged; 2] {
         let Header { hidden, .. } = self.header;
+        let pairs = match self.header.head {
+            Head::Single => None,
+            Head::Layers { .. } => Some(self.pairs_by_firing()),
+        };
         [
             Arranged {
                 name: "network_features",
                 element: format!("Features<{hidden}, {}>", self.header.king_bucket_count()),
-                bytes: self.arranged_features(),
+                bytes: self.arranged_features(pairs.as_deref(), packing.for_width(hidden as usize)),
             },
-            Arranged { name: "network_head", element: self.header.head_type(), bytes: self.arranged_head() },
+            Arranged {
+                name: "network_head",
+                element: self.header.head_type(),
+                bytes: self.arranged_head(pairs.as_deref().unwrap_or_default()),
+            },
         ]
     }
 
-    /// Twelve planes for each king bucket: what merged kings share is there twice.
-    fn arranged_features(&self) -> Vec<u8> {
-        let plane_length = 64 * self.header.hidden as usize;
-        let planes = self.header.planes();
+    /// Twelve planes for each king bucket: what merged kings share is there twice. The pairs of neurons are in the order given, if any.
+    fn arranged_features(&self, pairs: Option<&[usize]>, packing: Packing) -> Vec<u8> {
+        let hidden = self.header.hidden as usize;
+        let places: Option<Vec<usize>> = pairs.map(|pairs| {
+            let half = (0..hidden / 2).map(|place| pairs[packing.number_at(place)]);
+            half.clone().chain(half.map(|pair| hidden / 2 + pair)).collect()
+        });
         let mut bytes = Vec::new();
-        for bucket in self.features.chunks_exact(planes * plane_length) {
-            write(&mut bytes, bucket.iter().copied());
+        let mut write_rows = |rows: &[i16]| match &places {
+            None => write(&mut bytes, rows.iter().copied()),
+            Some(places) => {
+                rows.chunks_exact(hidden).for_each(|row| write(&mut bytes, places.iter().map(|&neuron| row[neuron])))
+            }
+        };
+        let planes = self.header.planes();
+        for bucket in self.features.chunks_exact(planes * 64 * hidden) {
+            write_rows(bucket);
             if planes < 12 {
-                write(&mut bytes, bucket[5 * plane_length..6 * plane_length].iter().copied());
+                write_rows(&bucket[5 * 64 * hidden..6 * 64 * hidden]);
             }
         }
-        write(&mut bytes, self.feature_bias.iter().copied());
+        write_rows(&self.feature_bias);
         bytes
     }
 
-    fn arranged_head(&self) -> Vec<u8> {
+    /// `pairs` is the order of the products of one side.
+    fn arranged_head(&self, pairs: &[usize]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let inputs = self.header.hidden as usize;
         match (&self.weights, self.header.head) {
@@ -85,10 +107,12 @@ impl Asset {
                 Head::Layers { first: neurons, second: second_neurons },
             ) => {
                 let (neurons, second_neurons) = (neurons as usize, second_neurons as usize);
+                let order: Vec<usize> =
+                    pairs.iter().copied().chain(pairs.iter().map(|pair| inputs / 2 + pair)).collect();
                 for bucket in first.chunks_exact(neurons * inputs) {
-                    for quad in 0..inputs / 4 {
+                    for quad in order.as_chunks::<4>().0 {
                         for row in bucket.chunks_exact(inputs) {
-                            write(&mut bytes, row[4 * quad..4 * quad + 4].iter().copied());
+                            write(&mut bytes, quad.iter().map(|&input| row[input]));
                         }
                     }
                 }
@@ -108,12 +132,15 @@ impl Asset {
     }
 
     /// Rust source with the dimensions as constants and the type of the head: what the engine's types depend on, no weights.
-    pub fn dimensions(&self) -> String {
-        let Header { name, inputs, hidden, output_buckets, qa, qb, scale, .. } = &self.header;
+    ///
+    /// `packing` is what [`Self::arrange`] is called with.
+    pub fn dimensions(&self, packing: Packing) -> String {
+        let Header { name, inputs, hidden, output_buckets, qa, qb, scale, win_draw_loss, .. } = &self.header;
         format!(
             "/// All that the engine is built for, as [`kiln_gen::network::Header::dimensions`] writes it.\npub const DIMENSIONS: &str = {dimensions:?};\n\
              /// The shape, to be read by people.\npub const SHAPE: &str = {shape:?};\n\
              /// The network's name.\npub const NAME: &str = {name:?};\n\
+             /// What the weights are arranged for.\npub const PACKING: kiln_gen::layout::Packing = kiln_gen::layout::{packing:?};\n\
              /// The network's hash, of header and weights.\npub const SHA256: &str = {sha256:?};\n\
              /// Whether files are mirrored when a king stands on files e to h.\npub const MIRRORED: bool = {mirrored};\n\
              /// How many sets of feature weights there are.\npub const KING_BUCKETS: usize = {king_buckets};\n\
@@ -124,7 +151,8 @@ impl Asset {
              /// Which of them is used, by the number of pieces.\npub const OUTPUT_BUCKET: [u8; 33] = {output_buckets:?};\n\
              /// Quantisation of activations.\npub const QA: i32 = {qa};\n\
              /// Quantisation of output weights.\npub const QB: i32 = {qb};\n\
-             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n",
+             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n\
+             /// Constants of the model of chances, zeros if they are not known.\npub const WIN_DRAW_LOSS: [i32; 4] = {win_draw_loss:?};\n",
             dimensions = self.header.dimensions(),
             shape = self.header.shape(),
             sha256 = self.header.sha256_text(),

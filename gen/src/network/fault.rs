@@ -6,6 +6,17 @@ use core::fmt;
 /// Why an asset is refused, or cannot be exchanged with another program.
 #[derive(Debug)]
 pub enum Fault {
+    /// The file cannot be read.
+    Read(std::io::Error),
+    /// It is no regular file.
+    NoFile,
+    /// It is longer than any network.
+    TooLong {
+        /// Its length in bytes.
+        length: u64,
+        /// The most it may have.
+        limit: u64,
+    },
     /// The file does not begin with [`MAGIC`](super::MAGIC).
     NotAnAsset,
     /// Written by another version of the format.
@@ -91,8 +102,6 @@ pub enum Fault {
         /// Bytes with padding.
         padded: usize,
     },
-    /// A network with layers, which no file of bullet's is known to hold in one fixed order.
-    Layers,
     /// An output bias that does not fit the 16 bits that bullet has for it.
     OutputBias(i32),
 }
@@ -100,6 +109,9 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
+            Self::Read(error) => write!(f, "it cannot be read: {error}"),
+            Self::NoFile => write!(f, "it is no regular file"),
+            Self::TooLong { length, limit } => write!(f, "it has {length} bytes, allowed are at most {limit}"),
             Self::NotAnAsset => write!(f, "not a network asset: it does not begin with KILNNNUE"),
             Self::Version(found) => write!(f, "format version {found}, only version {VERSION} is known"),
             Self::Truncated => write!(f, "the file ends within its header"),
@@ -126,12 +138,6 @@ impl fmt::Display for Fault {
             }
             Self::Quantised { found, expected, padded } => {
                 write!(f, "the file has {found} bytes, the dimensions ask for {expected}, or {padded} with padding")
-            }
-            Self::Layers => {
-                write!(
-                    f,
-                    "the network has layers, allowed is a single one: only for that bullet has one order of weights"
-                )
             }
             Self::OutputBias(found) => {
                 write!(f, "output_bias is {found}, allowed is -32768 to 32767 in a file of bullet's")

@@ -40,7 +40,9 @@ pub struct Header {
     pub qb: u16,
     /// Centipawns per unit of output.
     pub scale: u16,
-    /// Constants of the model that turns scores into chances to win, draw and lose, in thousandths; all zero if they are not known.
+    /// Constants of the model that turns scores into chances to win, draw and lose, all zero if they are not known: the probability to win is σ((x − a) / b) for
+    /// a score of x pawns. Here are a without material and a for each pawn's worth of material on the board (pawns, knights, bishops, rooks, queens count
+    /// 1, 3, 3, 5, 9), then the same of b, in thousandths of a pawn.
     pub win_draw_loss: [i32; 4],
     /// Positions with the scores that the network gives them, to try an implementation.
     pub expected: Vec<Expected>,
@@ -109,7 +111,32 @@ pub fn equal_output_buckets(count: u8) -> [u8; 33] {
     core::array::from_fn(|pieces| (pieces.saturating_sub(2) / width) as u8)
 }
 
+/// King buckets of equal size for mirrored inputs: the 32 squares from a1 to d8 on which a king is seen, rank by rank, cut into `count` parts,
+/// a power of two up to 32.
+pub fn equal_king_buckets(count: u8) -> [u8; 64] {
+    let seen = |square: usize| square / 8 * 4 + (square % 8).min(7 - square % 8);
+    core::array::from_fn(|square| (seen(square) * usize::from(count) / 32) as u8)
+}
+
 impl Header {
+    /// The header of a network of one layer, with the trainer bullet's usual quantisation, neither mirroring nor buckets, and no name.
+    pub fn plain(hidden: u32) -> Self {
+        Self {
+            name: "unnamed".into(),
+            provenance: Provenance::default(),
+            inputs: Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64] },
+            hidden,
+            head: Head::Single,
+            output_buckets: equal_output_buckets(1),
+            qa: 255,
+            qb: 64,
+            scale: 400,
+            win_draw_loss: [0; 4],
+            expected: Vec::new(),
+            sha256: [0; 32],
+        }
+    }
+
     /// How many king buckets there are.
     pub fn king_bucket_count(&self) -> usize {
         count(&self.inputs.king_buckets)

@@ -1,6 +1,6 @@
 //! The first network: material and piece-square values written as weights, so that there is never a hand-written evaluation.
 
-use super::{Asset, Expected, Head, Header, Inputs, Provenance, Weights};
+use super::{Asset, Expected, Header, Inputs, Provenance, Weights};
 use alloc::{vec, vec::Vec};
 
 /// Accumulator width: 16 pairs of neurons.
@@ -90,15 +90,11 @@ pub fn material() -> Asset {
                 ..Provenance::default()
             },
             inputs: Inputs { mirrored: true, merged_kings: false, king_buckets: [0; 64] },
-            hidden: HIDDEN as u32,
-            head: Head::Single,
-            output_buckets: [0; 33],
             qa: QA as u16,
             qb: QB as u16,
             scale: SCALE as u16,
-            win_draw_loss: [0; 4],
             expected: EXPECTED.map(|(fen, score)| Expected { fen: fen.into(), score }).to_vec(),
-            sha256: [0; 32],
+            ..Header::plain(HIDDEN as u32)
         },
         features,
         feature_bias: (0..HIDDEN as i32).map(|neuron| bias(neuron) as i16).collect(),

@@ -2,6 +2,10 @@
 
 use super::{Asset, Head, Weights};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+/// Positions of 34 games that the engine played against itself with the material network, at 2000 nodes a move after eight random plies, as FENs show the board.
+const POSITIONS: &str = include_str!("positions.txt");
 
 impl Asset {
     /// The score of a position in centipawns for the side to move.
@@ -48,6 +52,44 @@ impl Asset {
         sums
     }
 
+    /// The pairs of neurons whose products feed the first of several layers, those first that are most often not zero on some hundred positions.
+    pub(super) fn pairs_by_firing(&self) -> Vec<usize> {
+        let mut fired = alloc::vec![0u32; self.header.hidden as usize / 2];
+        self.for_each_products(|products| {
+            fired.iter_mut().zip(products).for_each(|(fired, &product)| *fired += u32::from(product > 0));
+        });
+        let mut pairs: Vec<usize> = (0..fired.len()).collect();
+        pairs.sort_by_key(|&pair| Reverse(fired[pair]));
+        pairs
+    }
+
+    /// The share of groups of four neighbouring products that are all zero, which cost nothing, on the positions by which [`Asset::arrange`] orders them: in
+    /// the asset's order and in the one arranged. None if the network has no such products.
+    pub fn zero_groups(&self) -> Option<[f64; 2]> {
+        if self.header.head == Head::Single {
+            return None;
+        }
+        let pairs = self.pairs_by_firing();
+        let (mut zero, mut all) = ([0usize; 2], 0usize);
+        self.for_each_products(|products| {
+            let arranged: Vec<i64> = pairs.iter().map(|&pair| products[pair]).collect();
+            for (zero, products) in zero.iter_mut().zip([products, &arranged]) {
+                *zero += products.as_chunks().0.iter().filter(|group| **group == [0; 4]).count();
+            }
+            all += products.len() / 4;
+        });
+        Some(zero.map(|zero| zero as f64 / all as f64))
+    }
+
+    /// The products of each side in each of some hundred positions.
+    fn for_each_products(&self, mut see: impl FnMut(&[i64])) {
+        for pieces in POSITIONS.lines().map(pieces) {
+            for side in 0..2 {
+                see(&products(&self.accumulator(&pieces, side)).collect::<Vec<_>>());
+            }
+        }
+    }
+
     fn single(&self, accumulators: &[Vec<i64>; 2], bucket: usize, output: &[i16], bias: i64) -> i64 {
         let (qa, qb) = (i64::from(self.header.qa), i64::from(self.header.qb));
         let activations = accumulators.iter().flatten().map(|sum| sum.clamp(&0, &qa).pow(2));
@@ -64,11 +106,7 @@ impl Asset {
             panic!("there are no layers");
         };
         let (hidden, width1, width2) = (self.header.hidden as usize, width1 as usize, width2 as usize);
-        let mut products = Vec::new();
-        for sums in accumulators {
-            let (left, right) = sums.split_at(hidden / 2);
-            products.extend(left.iter().zip(right).map(|(a, b)| (a.clamp(&0, &255) * b.clamp(&0, &255)) >> 9));
-        }
+        let products: Vec<i64> = accumulators.iter().flat_map(|sums| products(sums)).collect();
 
         // A product of two ones is 255 * 255 before it is shifted.
         let unit = 512.0 / (255.0 * 255.0 * f64::from(self.header.qb));
@@ -87,6 +125,30 @@ impl Asset {
         let output = dot(&layer2, row) + f64::from(third_bias[bucket]);
         (output * f64::from(self.header.scale)) as i64
     }
+}
+
+/// The products of both halves of an accumulator.
+fn products(sums: &[i64]) -> impl Iterator<Item = i64> {
+    let (left, right) = sums.split_at(sums.len() / 2);
+    left.iter().zip(right).map(|(a, b)| (a.clamp(&0, &255) * b.clamp(&0, &255)) >> 9)
+}
+
+/// The pieces of the first field of a FEN, as [`Asset::evaluate`] takes them.
+fn pieces(placement: &str) -> Vec<(usize, usize, usize)> {
+    let mut pieces = Vec::new();
+    let (mut file, mut rank) = (0, 7);
+    for letter in placement.chars() {
+        if letter == '/' {
+            (file, rank) = (0, rank - 1);
+        } else if let Some(skipped) = letter.to_digit(10) {
+            file += skipped as usize;
+        } else {
+            let kind = "pnbrqk".find(letter.to_ascii_lowercase()).expect("a letter of a piece");
+            pieces.push((usize::from(letter.is_ascii_lowercase()), kind, 8 * rank + file));
+            file += 1;
+        }
+    }
+    pieces
 }
 
 fn squared(sum: f64) -> f64 {

@@ -1,0 +1,45 @@
+//! Games of random moves, scored by material: to try and time the trainer without generated data.
+
+use kiln::board::Position;
+use kiln::data::{Game, Outcome, Ply};
+use kiln::types::{Color, PieceType};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::io;
+
+/// Longest game in plies.
+const LONGEST: usize = 160;
+
+/// White's balance of material in centipawns.
+fn balance(position: &Position) -> i16 {
+    let kinds = PieceType::ALL.into_iter().zip([100, 300, 300, 500, 900, 0]);
+    let of = |color, kind| position.pieces(color, kind).len() as i16;
+    kinds.map(|(kind, value)| value * (of(Color::White, kind) - of(Color::Black, kind))).sum()
+}
+
+/// A shard of `games` games, compressed. The same seed gives the same bytes.
+pub fn shard(games: usize, seed: u64) -> io::Result<Vec<u8>> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut bytes = Vec::new();
+    for _ in 0..games {
+        let start = Position::startpos();
+        let mut position = start.clone();
+        let mut plies = Vec::new();
+        while plies.len() < LONGEST && position.occupied().len() > 5 {
+            let moves = position.moves();
+            if moves.is_empty() {
+                break;
+            }
+            let best = moves[random.next_u64() as usize % moves.len()];
+            plies.push(Ply { best, score: balance(&position) });
+            position = position.make(best);
+        }
+        let outcome = match balance(&position) {
+            200.. => Outcome::WhiteWins,
+            ..=-200 => Outcome::BlackWins,
+            _ => Outcome::Draw,
+        };
+        Game { start, outcome, plies }.write(&mut bytes);
+    }
+    zstd::encode_all(&bytes[..], 3)
+}

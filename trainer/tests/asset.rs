@@ -1,0 +1,88 @@
+//! What the trainer computes and what the reference makes of the asset must be the same: sides, mirroring, buckets, units.
+
+use kiln::board::Position;
+use kiln::types::{Color, Square};
+use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets, material};
+use kiln_trainer::data::pack;
+use kiln_trainer::network::Network;
+use kiln_trainer::step::Worker;
+
+/// Positions of random moves from the engine's own board.
+fn engine_positions() -> Vec<Position> {
+    let mut number = 7_u64;
+    let mut all = Vec::new();
+    for _ in 0..6 {
+        let mut position = Position::startpos();
+        for _ in 0..60 {
+            let moves = position.moves();
+            if moves.is_empty() {
+                break;
+            }
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            position = position.make(moves[(number >> 33) as usize % moves.len()]);
+            all.push(position.clone());
+        }
+    }
+    all
+}
+
+fn reference(asset: &Asset, position: &Position) -> i64 {
+    let pieces = Square::ALL.into_iter().filter_map(|square| {
+        let piece = position.piece_on(square)?;
+        Some((piece.color().index(), piece.kind().index(), square.index()))
+    });
+    asset.evaluate(&pieces.collect::<Vec<_>>(), position.side_to_move() == Color::Black)
+}
+
+fn shapes() -> Vec<Header> {
+    let by_file_and_rank: [u8; 64] =
+        std::array::from_fn(|square| ((square % 8).min(7 - square % 8) + 4 * (square / 16)) as u8);
+    let by_file: [u8; 64] = std::array::from_fn(|square| (square % 8) as u8);
+    let single = Header { hidden: 64, output_buckets: equal_output_buckets(8), ..material().header };
+    let inputs = [
+        single.inputs.clone(),
+        Inputs { mirrored: true, merged_kings: false, king_buckets: by_file_and_rank },
+        Inputs { mirrored: true, merged_kings: true, king_buckets: by_file_and_rank },
+        Inputs { mirrored: false, merged_kings: false, king_buckets: by_file },
+    ];
+    let heads = [Head::Single, Head::Layers { first: 16, second: 32 }, Head::Layers { first: 32, second: 32 }];
+    let with = |head| inputs.iter().map(move |inputs| (head, inputs.clone()));
+    heads.into_iter().flat_map(with).map(|(head, inputs)| Header { head, inputs, ..single.clone() }).collect()
+}
+
+#[test]
+fn evaluates_as_the_reference_does() {
+    let positions = engine_positions();
+    let boards: Vec<_> = positions.iter().map(|position| pack(position, 0, 0.5)).collect();
+    for header in shapes() {
+        let asset = Asset::random(header, 3);
+        for factoriser in [false, true] {
+            let network = Network::from_asset(&asset, factoriser).unwrap();
+            let scores = Worker::new(&network).evaluate(&network, boards.len(), |i| boards[i]);
+            let (mut largest, mut mean, mut spread) = (0.0_f64, 0.0, 0.0_f64);
+            for (position, &score) in positions.iter().zip(&scores) {
+                let wanted = reference(&asset, position) as f64;
+                spread = spread.max(wanted.abs());
+                let difference = (f64::from(score) - wanted).abs();
+                largest = largest.max(difference);
+                mean += difference / positions.len() as f64;
+            }
+            // With a single layer only the last divisions are rounded. Products of activations are rounded down one by one, and the weights
+            // behind them are larger here than in a trained network; a wrong side or bucket would be off by the spread itself.
+            let (bound, mean_bound) =
+                if asset.header.head == Head::Single { (2.1, 1.1) } else { (0.2 * spread, 0.05 * spread) };
+            assert!(spread > 100.0, "{}: scores only up to {spread}", asset.header.shape());
+            assert!(largest <= bound && mean <= mean_bound, "{}: {largest}, {mean} of {spread}", asset.header.shape());
+        }
+    }
+}
+
+#[test]
+fn an_asset_comes_back_as_it_went() {
+    for header in shapes() {
+        let asset = Asset::random(header, 4);
+        let back = Network::from_asset(&asset, true).unwrap().to_asset().unwrap();
+        assert_eq!(back.features, asset.features, "{}", asset.header.shape());
+        assert_eq!((back.feature_bias, back.weights), (asset.feature_bias, asset.weights));
+    }
+}

@@ -1,0 +1,75 @@
+//! The derivatives of the loss against differences of losses, for all tensors of all shapes.
+
+use bulletformat::ChessBoard;
+use kiln_gen::network::{Head, Header, Inputs, equal_output_buckets, material};
+use kiln_trainer::network::Network;
+use kiln_trainer::step::{Target, Worker};
+
+mod positions;
+
+fn eight_king_buckets() -> [u8; 64] {
+    std::array::from_fn(|square| ((square % 8).min(7 - square % 8) / 2 + 2 * (square / 16)) as u8)
+}
+
+fn check(header: Header, positions: &[ChessBoard]) {
+    let shape = header.shape();
+    let mut network = Network::new(header, true, 5).unwrap();
+    // Not only where a network starts: with other buckets, activations of all kinds, and biases.
+    let mut number = 1_u32;
+    for tensor in network.tensors_mut() {
+        for value in &mut tensor.values {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            *value += (number >> 8) as f32 / (1 << 24) as f32 * 0.1 - 0.03;
+        }
+    }
+    network.refresh();
+    let mut worker = Worker::new(&network);
+    let target = Target { result: 0.3 };
+    let count = positions.len();
+    worker.gradient(&mut network, count, |i| positions[i], target);
+    // The factoriser's gradient is summed from the buckets' within a step.
+    for tile in &mut network.tiles {
+        tile.sum_factor();
+    }
+    let gradients: Vec<Vec<f32>> = network.tensors_mut().iter().map(|tensor| tensor.gradient.clone()).collect();
+    for (tensor, gradient) in gradients.iter().enumerate() {
+        let Some(largest) = gradient.iter().map(|g| g.abs()).reduce(f32::max) else { continue };
+        assert!(largest > 3e-5, "{shape}: tensor {tensor} has gradients up to {largest:e}");
+        // The largest is known best; a few others with it.
+        let mut order: Vec<usize> = (0..gradient.len()).collect();
+        order.sort_by(|&a, &b| gradient[b].abs().total_cmp(&gradient[a].abs()));
+        for &place in order.iter().take(3) {
+            let mut losses = [0.0; 2];
+            let step = 5e-4;
+            for (loss, change) in losses.iter_mut().zip([step, -step]) {
+                let mut changed = network.clone();
+                changed.tensors_mut()[tensor].values[place] += change;
+                changed.refresh();
+                *loss = worker.loss(&changed, count, |i| positions[i], target) / count as f64;
+            }
+            let difference = (losses[0] - losses[1]) / f64::from(2.0 * step);
+            let found = f64::from(gradient[place]);
+            let error = (difference - found).abs();
+            // The clipping of some activation may begin or end within a step.
+            assert!(
+                error <= 0.08 * found.abs() + 3e-6,
+                "{shape}: tensor {tensor}, number {place}: {found:e}, by differences {difference:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn gradients_are_those_of_the_loss() {
+    let positions = positions::positions(150, 11);
+    let plain = material().header;
+    let buckets = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let single = Header { hidden: 64, output_buckets: equal_output_buckets(4), ..plain.clone() };
+    check(single.clone(), &positions);
+    check(Header { inputs: buckets.clone(), ..single.clone() }, &positions);
+    for first in [16, 32] {
+        let head = Head::Layers { first, second: 32 };
+        check(Header { head, ..single.clone() }, &positions);
+        check(Header { head, inputs: buckets.clone(), ..single.clone() }, &positions);
+    }
+}

@@ -1,0 +1,135 @@
+//! Whole trainings on small data: what is learnt, what depends on nothing, and what a kill changes.
+
+use indicatif::ProgressBar;
+use kiln_trainer::checkpoint::Progress;
+use kiln_trainer::config::Config;
+use kiln_trainer::run::Training;
+use kiln_trainer::synthetic;
+use std::fs;
+use std::path::Path;
+
+const SINGLE: &str = "hidden = 32\noutput_buckets = 2";
+const LAYERS: &str = "hidden = 64\nlayers = [16, 32]\noutput_buckets = 2\n\
+     king_buckets = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
+
+/// A folder with games, and settings for a short training there.
+fn prepare(folder: &Path, network: &str, superbatches: u64, batches: u64) {
+    for number in 0..3 {
+        fs::write(folder.join(format!("{number}.viri.zst")), synthetic::shard(150, number).unwrap()).unwrap();
+    }
+    let text = format!(
+        "name = \"net\"\nseed = 9\ndata = [\".\"]\noutput = \"out\"\n[network]\n{network}\n[training]\n\
+         superbatches = {superbatches}\nbatches = {batches}\nbatch_size = 2048\nwarm_up = 5\n\
+         rate = {{ kind = \"cosine\", start = 5e-3, end = 5e-4 }}\nwdl = {{ kind = \"constant\", value = 0.1 }}\n"
+    );
+    fs::write(folder.join("run.toml"), text).unwrap();
+}
+
+fn fit(folder: &Path, threads: usize, stop: impl Fn(&Progress) -> bool + Send) -> Progress {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let mut training = Training::open(Config::read(&folder.join("run.toml")).unwrap()).unwrap();
+        training.fit(&ProgressBar::hidden(), stop).unwrap();
+        training.progress().clone()
+    })
+}
+
+fn asset(folder: &Path) -> Vec<u8> {
+    fs::read(folder.join("out/net.nnue.zst")).unwrap()
+}
+
+#[test]
+fn learns_material_and_survives_quantisation() {
+    for network in [SINGLE, LAYERS] {
+        let folder = tempfile::tempdir().unwrap();
+        prepare(folder.path(), network, 4, 30);
+        let records = fit(folder.path(), 2, |_| false).records;
+        let losses: Vec<f64> = records.iter().map(|record| record.validation_loss).collect();
+        // Knowing nothing, that is answering one half, costs about 0.09 with these labels.
+        assert!(losses[3] < 0.02 && losses[3] < losses[0], "{network}: {losses:?}");
+        let training = Training::open(Config::read(&folder.path().join("run.toml")).unwrap()).unwrap();
+        let found = training.check(1000).unwrap();
+        assert!(found.is_right(), "{network}: {found:?}");
+        for ending in [".toml", ".json", ".svg"] {
+            assert!(folder.path().join(format!("out/net{ending}")).exists(), "{ending}");
+        }
+        let log = fs::read_to_string(folder.path().join("out/net.json")).unwrap();
+        assert_eq!(log.matches("validation_loss").count(), 4);
+    }
+}
+
+#[test]
+fn the_threads_do_not_matter() {
+    for network in [SINGLE, LAYERS] {
+        let [one, many] = [1, 5].map(|threads| {
+            let folder = tempfile::tempdir().unwrap();
+            prepare(folder.path(), network, 1, 4);
+            let losses = fit(folder.path(), threads, |_| false).records[0].validation_loss;
+            (asset(folder.path()), losses.to_bits())
+        });
+        assert!(one == many, "{network}");
+    }
+}
+
+#[test]
+fn a_kill_changes_nothing() {
+    for network in [SINGLE, LAYERS] {
+        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        for folder in &folders {
+            prepare(folder.path(), network, 2, 5);
+        }
+        let whole = fit(folders[0].path(), 2, |_| false);
+        let killed = folders[1].path();
+        assert_eq!(fit(killed, 2, |progress| progress.batches == 3).batches, 3);
+        assert_eq!(fit(killed, 1, |progress| progress.batches == 7).batches, 7);
+        let parts = fit(killed, 2, |_| false);
+        let losses = |progress: &Progress| -> Vec<_> {
+            progress.records.iter().map(|record| (record.training_loss, record.validation_loss)).collect()
+        };
+        assert_eq!(losses(&whole), losses(&parts));
+        assert!(asset(folders[0].path()) == asset(killed), "{network}");
+    }
+}
+
+#[test]
+fn another_training_or_damage_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path(), SINGLE, 1, 2);
+    fit(folder.path(), 1, |_| false);
+    let open = || Training::open(Config::read(&folder.path().join("run.toml")).unwrap());
+    let refusal = || format!("{:#}", open().err().expect("it is refused"));
+    let file = folder.path().join("out/net.checkpoint");
+    let good = fs::read(&file).unwrap();
+    let mut bad = good.clone();
+    let place = bad.len() / 2;
+    bad[place] ^= 1;
+    for bytes in [&bad[..], &good[..good.len() / 2], b""] {
+        fs::write(&file, bytes).unwrap();
+        assert!(refusal().contains("no whole checkpoint"), "{}", refusal());
+    }
+    fs::write(&file, &good).unwrap();
+    open().unwrap();
+    let settings = folder.path().join("run.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("seed = 9", "seed = 8")).unwrap();
+    assert!(refusal().contains("other settings or data"), "{}", refusal());
+    fs::write(&settings, &text).unwrap();
+    fs::write(folder.path().join("3.viri.zst"), &good).unwrap();
+    assert!(refusal().contains("3.viri.zst: "), "{}", refusal());
+    fs::remove_file(folder.path().join("3.viri.zst")).unwrap();
+    fs::write(&settings, text.replace("[\".\"]", "[\"none\"]")).unwrap();
+    assert!(refusal().contains("none"), "{}", refusal());
+}
+
+#[test]
+fn goes_on_from_an_asset() {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path(), SINGLE, 2, 30);
+    let before = fit(folder.path(), 2, |_| false).records[1].validation_loss;
+    let settings = folder.path().join("run.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let text = text.replace("name = \"net\"", "name = \"next\"\nstart = \"out/net.nnue.zst\"");
+    fs::write(&settings, text.replace(&format!("[network]\n{SINGLE}\n"), "").replace("5e-3", "1e-4")).unwrap();
+    let after = fit(folder.path(), 2, |_| false).records[0].validation_loss;
+    assert!(after < before * 1.05, "{before} {after}");
+}
