@@ -555,8 +555,45 @@ fn options_are_listed_set_and_checked() {
     }
     let out = feed("help");
     assert_eq!(out.lines().skip_while(|line| *line != "options:").skip(1).count(), count, "{out}");
+}
+
+#[test]
+fn endgame_tables_are_asked() {
     let out = feed("setoption name SyzygyPath value /no such folder/at all\nsetoption name SyzygyPath value .");
-    assert_eq!(out, "info string SyzygyPath stays as it was: there is no folder \"/no such folder/at all\"\n");
+    let start = "info string SyzygyPath stays as it was: ";
+    let lines: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix(start)).collect();
+    assert!(lines[0].starts_with("cannot read the folder \"/no such folder/at all\": "), "{out}");
+    assert!(lines[1].starts_with("no Syzygy tables "), "{out}");
+
+    let data = std::env::var("KILN_TEST_DATA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data").into());
+    let folder = format!("{data}/syzygy");
+    if !Path::new(&folder).is_dir() {
+        return println!("skipped: there is no {folder}");
+    }
+    let set = format!("setoption name SyzygyPath value {folder}\n");
+    // The root is in a table.
+    for (fen, score, moves) in [
+        ("8/8/8/8/8/2k5/8/K1q5 w - - 0 1", "", &["a1a2"][..]),
+        ("8/8/8/8/8/1k6/1p6/1K5R b - - 0 1", "score cp -30900", &[][..]),
+        ("6k1/8/8/8/8/8/6PK/8 w - - 0 1", "score cp 30900", &["h2g3", "h2h3"][..]),
+    ] {
+        let out = feed(&format!("{set}position fen {fen}\ngo depth 8"));
+        let report = out.lines().rev().find(|line| line.starts_with("info depth")).unwrap();
+        let best = out.lines().last().unwrap().split(' ').nth(1).unwrap();
+        assert!(report.contains(score) && (moves.is_empty() || moves.contains(&best)), "{fen}: {out}");
+    }
+    // One capture before the tables: they are asked in the search, unless the limit forbids it.
+    let fen = "8/8/2k5/8/3r4/2K5/1P1N4/8 w - - 0 1";
+    let hits = |option: &str| {
+        let out = feed(&format!("{set}{option}position fen {fen}\ngo depth 10"));
+        let report = out.lines().rev().find(|line| line.starts_with("info depth")).unwrap().to_owned();
+        let hits: u64 = report.split(' ').skip_while(|word| *word != "tbhits").nth(1).unwrap().parse().unwrap();
+        (hits, report)
+    };
+    let (asked, report) = hits("");
+    assert!(asked > 0 && report.contains(" pv c3d4"), "{report}");
+    assert_eq!(hits("setoption name SyzygyProbeLimit value 3\n").0, 0);
+    assert_eq!(hits("setoption name SyzygyProbeDepth value 100\n").0, 0);
 }
 
 #[test]

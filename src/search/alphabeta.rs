@@ -1,5 +1,5 @@
 use super::correction::Corrections;
-use super::driver::Shared;
+use super::driver::{Search, Shared};
 use super::history::{Context, Histories, PieceTo, bonus, malus};
 use super::parameters as p;
 use super::picker::{MovePicker, Stage};
@@ -8,6 +8,7 @@ use super::table::{Bound, Entry};
 use super::{Line, MAX_PLY, Sink};
 use crate::board::{History, Position};
 use crate::nnue::{Evaluator, Network};
+use crate::tablebases::Wdl;
 use crate::tables::reduction;
 use crate::types::{Bitboard, Move, Score};
 use arrayvec::ArrayVec;
@@ -291,7 +292,29 @@ impl<'a> Worker<'a> {
         }
         let was_pv = PV || known.is_some_and(|entry| entry.was_pv) || (excluded.is_some() && self.frame(ply).was_pv);
 
-        // 6. The static evaluation, corrected by what was learnt of positions like this one.
+        // 6. The endgame tables.
+        let mut most = Score::INFINITE;
+        let mut best = -Score::INFINITE;
+        if !is_root
+            && excluded.is_none()
+            && let Some((score, bound)) = self.ask_tables(position, depth, ply)
+        {
+            let entry =
+                Entry { best: None, score, evaluation: None, depth: MAX_PLY as i32, bound: Some(bound), was_pv };
+            if entry.decides(alpha, beta) {
+                self.shared.search.table.store(key, ply, entry);
+                return Ok(score);
+            }
+            // With an open window, the way to it is still to be found.
+            if bound == Bound::Lower {
+                best = score;
+                alpha = alpha.max(score);
+            } else {
+                most = score;
+            }
+        }
+
+        // 7. The static evaluation, corrected by what was learnt of positions like this one.
         let (mut evaluation, mut estimate, mut correction) = (None, Score::DRAW, 0);
         if !in_check {
             let raw = match (excluded, known.and_then(|entry| entry.evaluation)) {
@@ -338,12 +361,12 @@ impl<'a> Worker<'a> {
         {
             // What the opponent's move has changed, seen from the opponent.
             let drift = -(now.value() + before.value());
-            // 7. A quiet move is as good as what it did to the evaluation.
+            // 8. A quiet move is as good as what it did to the evaluation.
             if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy()) {
                 let bonus = (p::drift_factor() * drift).clamp(-p::drift_limit(), p::drift_limit());
                 self.memory.histories.update_butterfly(!us, parent.attacked, mv, bonus);
             }
-            // 8. Hindsight: was the move that led here reduced too much, or not enough?
+            // 9. Hindsight: was the move that led here reduced too much, or not enough?
             if !is_root && parent.reduction >= p::hindsight_deeper_r() && drift >= 0 {
                 depth += 1;
             } else if !PV
@@ -356,7 +379,7 @@ impl<'a> Worker<'a> {
         }
 
         if !PV && !in_check && excluded.is_none() {
-            // 9. Razoring: far below alpha, only noisy moves can help.
+            // 10. Razoring: far below alpha, only noisy moves can help.
             if !alpha.is_lost()
                 && estimate < alpha - p::razoring_base() - p::razoring_factor() * depth * depth
                 && depth <= 5
@@ -366,7 +389,7 @@ impl<'a> Worker<'a> {
                     return Ok(score);
                 }
             }
-            // 10. Reverse futility: so far above beta that a few moves cannot spoil it.
+            // 11. Reverse futility: so far above beta that a few moves cannot spoil it.
             if depth <= p::reverse_futility_depth()
                 && !beta.is_lost()
                 && !estimate.is_decisive()
@@ -380,7 +403,7 @@ impl<'a> Worker<'a> {
                     return Ok(estimate - ((estimate - beta) * weight / 1024));
                 }
             }
-            // 11. Null move: if even passing does not bring the score below beta, a move will not either, unless there is zugzwang.
+            // 12. Null move: if even passing does not bring the score below beta, a move will not either, unless there is zugzwang.
             if let Some(now) = evaluation
                 && cut_node
                 && ply >= self.pass_from
@@ -409,12 +432,12 @@ impl<'a> Worker<'a> {
             }
         }
 
-        // 12. Internal reduction: where nothing is known of a node, it was not worth much so far.
+        // 13. Internal reduction: where nothing is known of a node, it was not worth much so far.
         if (PV || cut_node) && depth >= p::internal_reduction_depth() && table_move.is_none() && excluded.is_none() {
             depth -= 1;
         }
 
-        // 13. ProbCut: a good capture that beats beta by a margin in a shallow search will beat beta in a deep one.
+        // 14. ProbCut: a good capture that beats beta by a margin in a shallow search will beat beta in a deep one.
         let probcut_beta = beta + p::probcut_margin() - p::probcut_improving() * i32::from(improving);
         if !PV
             && !in_check
@@ -447,9 +470,8 @@ impl<'a> Worker<'a> {
             }
         }
 
-        // 14. The moves, the best first.
+        // 15. The moves, the best first.
         let before = alpha;
-        let mut best = -Score::INFINITE;
         let mut best_move = None;
         let mut count = 0;
         let mut tried_quiets = ArrayVec::<Move, 64>::new();
@@ -473,7 +495,7 @@ impl<'a> Worker<'a> {
             };
             let mut reduction = reduction(depth, count);
 
-            // 15. Moves that are not worth a search near the horizon.
+            // 16. Moves that are not worth a search near the horizon.
             if !is_root && !best.is_lost() && position.has_pieces(us) {
                 let left = (depth - (reduction - history * PLY / p::reduction_history()) / PLY).clamp(0, depth);
                 if is_noisy {
@@ -511,7 +533,7 @@ impl<'a> Worker<'a> {
                 }
             }
 
-            // 16. Extensions of the table's move: how much better is it than all others?
+            // 17. Extensions of the table's move: how much better is it than all others?
             let mut extension = 0;
             if !is_root
                 && Some(mv) == table_move
@@ -549,7 +571,7 @@ impl<'a> Worker<'a> {
             let mut new_depth = depth - 1 + extension;
             let mut score = -Score::INFINITE;
 
-            // 17. Late moves are searched less deeply, and again if they turn out better than expected.
+            // 18. Late moves are searched less deeply, and again if they turn out better than expected.
             if depth >= 2 && count > 1 {
                 if !PV {
                     reduction += p::reduction_not_pv_r();
@@ -602,12 +624,12 @@ impl<'a> Worker<'a> {
                     }
                 }
             } else if !PV || count > 1 {
-                // 18. All moves but the first are expected to fail low, which a window of no width proves faster.
+                // 19. All moves but the first are expected to fail low, which a window of no width proves faster.
                 let less = i32::from(reduction > p::reduction_research_r() && count > 1);
                 let window = (-(alpha + 1), -alpha);
                 score = -self.node::<false>(&next, window, new_depth - less, ply + 1, !cut_node, &mut child_line)?;
             }
-            // 19. The first move, and those that are better after all, with an open window.
+            // 20. The first move, and those that are better after all, with an open window.
             if PV && (count == 1 || score > alpha) {
                 score = -self.node::<true>(&next, (-beta, -alpha), new_depth, ply + 1, false, &mut child_line)?;
             }
@@ -642,7 +664,7 @@ impl<'a> Worker<'a> {
             }
         }
 
-        // 20. Mate or stalemate.
+        // 21. Mate or stalemate.
         if count == 0 {
             return Ok(match excluded {
                 Some(_) => alpha,
@@ -651,7 +673,7 @@ impl<'a> Worker<'a> {
             });
         }
 
-        // 21. Learn: the best move is tried earlier elsewhere, and those tried before it in vain later.
+        // 22. Learn: the best move is tried earlier elsewhere, and those tried before it in vain later.
         if let Some(mv) = best_move {
             let (more, less) = (bonus(depth), malus(depth));
             if mv.is_noisy() {
@@ -673,13 +695,14 @@ impl<'a> Worker<'a> {
             self.memory.histories.update_continuation(before, parent.played, factor * bonus(depth) / 2);
         }
 
-        // 22. A score above beta is less certain than beta the shallower the search.
+        // 23. A score above beta is less certain than beta the shallower the search.
         if best >= beta && !best.is_decisive() && !alpha.is_decisive() {
             best = Score::centipawns((best.value() * depth + beta.value()) / (depth + 1));
         }
+        best = best.min(most);
         let was_pv = was_pv || (best <= before && parent.was_pv);
 
-        // 23. Remember the result, and how far the evaluation was off.
+        // 24. Remember the result, and how far the evaluation was off.
         if excluded.is_none() {
             let bound = match best {
                 best if best >= beta => Bound::Lower,
@@ -700,6 +723,27 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(best)
+    }
+
+    /// What the endgame tables say of a position: a win is at least one, since it may be a mate, and a loss at most one.
+    fn ask_tables(&mut self, position: &Position, depth: i32, ply: usize) -> Option<(Score, Bound)> {
+        let Search { tables, probing, .. } = self.shared.search;
+        let tables = tables.filter(|_| self.shared.root_score.is_none())?;
+        let pieces = position.occupied().len();
+        let largest = tables.pieces() as u32;
+        if pieces > probing.pieces.min(largest) || (pieces == largest && depth < probing.depth as i32) {
+            return None;
+        }
+        let wdl = tables.probe_wdl(position)?;
+        self.shared.counters[self.index].tablebase_hits.fetch_add(1, Relaxed);
+        let won = Score::won_by_tablebase(ply);
+        Some(match wdl {
+            Wdl::Win => (won, Bound::Lower),
+            Wdl::Loss => (-won, Bound::Upper),
+            Wdl::CursedWin if !probing.fifty_move_rule => (won, Bound::Lower),
+            Wdl::BlessedLoss if !probing.fifty_move_rule => (-won, Bound::Upper),
+            _ => (Score::DRAW, Bound::Exact),
+        })
     }
 
     /// The score after passing, for the side that passes.

@@ -2,9 +2,10 @@ use super::alphabeta::{Memory, Worker};
 use super::parameters as p;
 use super::table::Bound;
 use super::time::Timer;
-use super::{Limits, Line, MAX_PLY, Report, Sink, TranspositionTable};
+use super::{Limits, Line, MAX_PLY, Probing, Report, Sink, TranspositionTable};
 use crate::board::{History, Position};
 use crate::nnue::Network;
+use crate::tablebases::{Tablebases, Wdl};
 use crate::types::{Move, Score};
 use std::cmp::Reverse;
 use std::fmt;
@@ -36,6 +37,10 @@ pub struct Search<'a> {
     pub network: &'a Network,
     /// Results to reuse and add to.
     pub table: &'a TranspositionTable,
+    /// Endgame tables to ask.
+    pub tables: Option<&'a Tablebases>,
+    /// How to ask them.
+    pub probing: Probing,
     /// What may be said to the search from outside.
     pub signals: &'a Signals,
 }
@@ -62,12 +67,42 @@ pub struct Outcome {
     pub nodes: u64,
 }
 
+impl Search<'_> {
+    /// Those of the moves that the endgame tables find best, and what the position is worth then; all of them if the tables know nothing, or several lines are wanted.
+    fn ask_tables(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>) {
+        let Probing { pieces, fifty_move_rule, .. } = self.probing;
+        let few = |tables: &&Tablebases| {
+            let most = pieces.min(tables.pieces() as u32);
+            self.lines == 1 && self.position.occupied().len() <= most
+        };
+        let ranked = self.tables.filter(few).and_then(|tables| {
+            let mut ranked = tables.rank_root(self.position, self.history, fifty_move_rule)?;
+            ranked.retain(|ranked| moves.contains(&ranked.mv));
+            Some(ranked)
+        });
+        match ranked.as_deref() {
+            None | Some([]) => (moves, None),
+            Some(ranked @ [best, ..]) => {
+                let same = ranked.iter().take_while(|ranked| ranked.rank == best.rank);
+                let score = match best.wdl {
+                    Wdl::Win => Score::won_by_tablebase(0),
+                    Wdl::Loss => -Score::won_by_tablebase(0),
+                    _ => Score::DRAW,
+                };
+                (same.map(|ranked| ranked.mv).collect(), Some(score))
+            }
+        }
+    }
+}
+
 /// What the threads of a search share.
 pub(super) struct Shared<'a> {
     pub search: &'a Search<'a>,
     pub timer: Timer,
     /// The moves to choose from.
     pub root_moves: Vec<Move>,
+    /// What the endgame tables say of the root, if they were asked. The moves are then those that keep it, and the search finds out which is best by itself.
+    pub root_score: Option<Score>,
     /// One for each thread.
     pub counters: Vec<Counter>,
     /// Set by the first thread when a limit is reached.
@@ -86,6 +121,14 @@ impl Shared<'_> {
     /// Positions visited by all threads.
     fn nodes(&self) -> u64 {
         self.counters.iter().map(|counter| counter.nodes.load(Relaxed)).sum()
+    }
+
+    /// A score of the root as it is told: what the tables know counts more, but for a mate that was found.
+    fn shown(&self, score: Score) -> Score {
+        match self.root_score {
+            Some(known) if !(score.is_mate() && score.is_won() == known.is_won() && known.is_decisive()) => known,
+            _ => score,
+        }
     }
 
     fn tablebase_hits(&self) -> u64 {
@@ -164,8 +207,9 @@ impl Threads {
             let score = if search.position.in_check() { Score::mated_in(0) } else { Score::DRAW };
             return Outcome { best: None, ponder: None, score, nodes: 0 };
         }
+        let (root_moves, root_score) = search.ask_tables(root_moves);
         let counters = self.memories.iter().map(|_| Counter::default()).collect();
-        let shared = Shared { search, timer, root_moves, counters, halt: AtomicBool::new(false) };
+        let shared = Shared { search, timer, root_moves, root_score, counters, halt: AtomicBool::new(false) };
         let (first, others) = self.memories.split_first_mut().expect("there is at least one thread");
         let findings = thread::scope(|scope| {
             let spawn = |(index, memory)| {
@@ -195,7 +239,7 @@ impl Threads {
                 depth: *depth as u32,
                 selective_depth: line.len(),
                 rank: 1,
-                score: *score,
+                score: shared.shown(*score),
                 bound: Bound::Exact,
                 nodes: shared.nodes(),
                 elapsed: shared.timer.elapsed(),
@@ -205,7 +249,12 @@ impl Threads {
             };
             sink.report(&report);
         }
-        Outcome { best: line.first().copied(), ponder: line.get(1).copied(), score: *score, nodes: shared.nodes() }
+        Outcome {
+            best: line.first().copied(),
+            ponder: line.get(1).copied(),
+            score: shared.shown(*score),
+            nodes: shared.nodes(),
+        }
     }
 }
 
@@ -336,11 +385,12 @@ impl Worker<'_> {
             return;
         }
         let root_move = &self.memory.root_moves[rank];
+        let score = self.shared.shown(root_move.score);
         self.sink.report(&Report {
             depth: depth as u32,
             selective_depth: root_move.selective_depth,
             rank: rank + 1,
-            score: root_move.score,
+            score,
             bound: root_move.bound,
             nodes: self.shared.nodes(),
             elapsed: self.shared.timer.elapsed(),

@@ -70,6 +70,23 @@ impl Limits {
     }
 }
 
+/// How endgame tables are used, if there are any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probing {
+    /// The least depth in plies at which positions with as many pieces as the largest tables are looked up.
+    pub depth: u32,
+    /// The most pieces on the board, kings included, for which tables are asked.
+    pub pieces: u32,
+    /// Whether wins that the fifty-move rule spoils are draws.
+    pub fifty_move_rule: bool,
+}
+
+impl Default for Probing {
+    fn default() -> Self {
+        Self { depth: 1, pieces: 7, fifty_move_rule: true }
+    }
+}
+
 /// What is known after an iteration.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {

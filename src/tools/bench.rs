@@ -2,8 +2,8 @@
 
 use crate::board::{History, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, STACK, Search, Signals, Threads, TranspositionTable};
-use std::thread;
+use crate::search::Limits;
+use crate::tools::session::Session;
 use std::time::Instant;
 
 /// Depth unless another is asked for.
@@ -33,33 +33,16 @@ const POSITIONS: [&str; 16] = [
 /// `N nodes N nps`.
 pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str)) {
     let limits = Limits { depth: Some(depth.unwrap_or(DEFAULT_DEPTH)), ..Limits::default() };
+    let mut session = match Session::new(network, 16, 1) {
+        Ok(session) => session,
+        Err(error) => return print(&error.to_string()),
+    };
     let start = Instant::now();
     let mut nodes = 0;
     for fen in POSITIONS {
         let position: Position = fen.parse().expect("bench positions are legal");
-        let table = match TranspositionTable::new(16) {
-            Ok(table) => table,
-            Err(error) => return print(&error.to_string()),
-        };
-        let search = Search {
-            position: &position,
-            history: &History::new(),
-            moves: &[],
-            lines: 1,
-            limits: &limits,
-            network,
-            table: &table,
-            signals: &Signals::default(),
-        };
-        let run = || Threads::new(1).search(&search, &mut ());
-        let outcome = thread::scope(|scope| {
-            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
-            thread.map(|thread| thread.join().expect("a search does not panic"))
-        });
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(error) => return print(&format!("cannot start a search: {error}")),
-        };
+        session.new_game();
+        let outcome = session.search(&position, &History::new(), 1, &limits, &mut ());
         nodes += outcome.nodes;
         print(&format!("{:>10} nodes  {fen}", outcome.nodes));
     }

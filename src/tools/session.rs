@@ -2,7 +2,7 @@
 
 use crate::board::{History, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, OutOfMemory, Outcome, STACK, Search, Signals, Sink, Threads, TranspositionTable};
+use crate::search::{Limits, OutOfMemory, Outcome, Probing, STACK, Search, Signals, Sink, Threads, TranspositionTable};
 use std::sync::Arc;
 use std::thread;
 
@@ -49,7 +49,8 @@ impl Session {
         sink: &mut (impl Sink + Send),
     ) -> Outcome {
         let (network, table, signals) = (&self.network, &self.table, &*self.signals);
-        let search = Search { position, history, moves: &[], lines, limits, network, table, signals };
+        let (tables, probing) = (None, Probing::default());
+        let search = Search { position, history, moves: &[], lines, limits, network, table, tables, probing, signals };
         let threads = &mut self.threads;
         thread::scope(|scope| {
             let run = || threads.search(&search, sink);

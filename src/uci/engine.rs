@@ -5,6 +5,7 @@ use super::strength;
 use crate::board::{History, Position};
 use crate::nnue::Network;
 use crate::search::{Clock, Limits, Outcome, STACK, Search, Signals, Threads, TranspositionTable};
+use crate::tablebases::{self, Files, Tablebases};
 use crate::tools::{bench, eval, genfens, perft};
 use crate::types::Move;
 use std::collections::VecDeque;
@@ -59,6 +60,8 @@ pub struct Engine {
 struct Means {
     threads: Threads,
     table: TranspositionTable,
+    /// Endgame tables.
+    tables: Option<Tablebases>,
 }
 
 #[derive(Debug)]
@@ -121,7 +124,7 @@ impl Engine {
             network: Network::embedded(),
             settings: Settings::default(),
             output: Output::default(),
-            means: Some(Box::new(Means { threads: Threads::new(1), table })),
+            means: Some(Box::new(Means { threads: Threads::new(1), table, tables: None })),
             running: None,
             waiting: VecDeque::new(),
             events,
@@ -312,9 +315,24 @@ impl Engine {
         Ok(())
     }
 
+    /// Takes the endgame tables in these folders, or none; if they cannot be used, those before stay.
+    pub(super) fn set_tables(&mut self, path: &str) -> Result<(), String> {
+        let complain = |error: tablebases::Error| format!("SyzygyPath stays as it was: {error}");
+        let found = if path.is_empty() { None } else { Some(Files::find(path).map_err(complain)?) };
+        // There can be but one set at a time.
+        self.means().tables = None;
+        if let Some(found) = found {
+            let tables = found.open().map_err(complain)?;
+            let (files, pieces) = (tables.files(), tables.pieces());
+            say!(self.output, "info string {files} Syzygy files found, for up to {pieces} pieces");
+            self.means().tables = Some(tables);
+        }
+        Ok(())
+    }
+
     /// Forgets all that earlier searches have found.
     pub(super) fn forget(&mut self) {
-        let Means { threads, table } = self.means();
+        let Means { threads, table, .. } = self.means();
         threads.clear();
         table.clear(threads.count());
     }
@@ -345,7 +363,7 @@ impl Engine {
         let is_bounded = !go.infinite && Limits { mate: None, ..limits.clone() }.is_bounded();
         let waits_for_stop = go.infinite || !limits.is_bounded();
 
-        let Settings { lines, chess960, show_chances, is_limited, elo, .. } = self.settings;
+        let Settings { lines, chess960, show_chances, is_limited, elo, probing, .. } = self.settings;
         let chances = show_chances.then(|| Style::chances(&self.position, &self.network));
         let style = Style { chess960, lines: lines as usize, chances };
         let candidates = if is_limited { style.lines.max(strength::CHOICES) } else { style.lines };
@@ -369,6 +387,8 @@ impl Engine {
                 limits: &limits,
                 network: &network,
                 table: &means.table,
+                tables: means.tables.as_ref(),
+                probing,
                 signals: &said,
             };
             let mut reporter = Reporter::new(output.clone(), style);

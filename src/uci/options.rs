@@ -2,9 +2,9 @@
 
 use super::engine::Engine;
 use super::strength;
-use crate::search::MAX_MEGABYTES;
 #[cfg(feature = "tune")]
 use crate::search::Parameter;
+use crate::search::{MAX_MEGABYTES, Probing};
 use std::fmt;
 use std::fs::OpenOptions;
 use std::ops::RangeInclusive;
@@ -32,26 +32,12 @@ pub struct Settings {
     pub is_limited: bool,
     /// Strength to play with.
     pub elo: u64,
-    /// Which endgame tables to use, and how.
-    pub tables: EndgameTables,
-}
-
-/// Which endgame tables to use, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndgameTables {
-    /// Folders with Syzygy tables, separated as the system separates paths; empty for none.
-    pub path: String,
-    /// The least depth at which the largest tables are asked.
-    pub probe_depth: u64,
-    /// The most pieces for which tables are asked.
-    pub probe_limit: u64,
-    /// Whether wins that the fifty-move rule spoils are draws.
-    pub fifty_move_rule: bool,
+    /// How endgame tables are used.
+    pub probing: Probing,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let tables = EndgameTables { path: String::new(), probe_depth: 1, probe_limit: 7, fifty_move_rule: true };
         Self {
             lines: 1,
             overhead: Duration::from_millis(30),
@@ -59,7 +45,7 @@ impl Default for Settings {
             show_chances: false,
             is_limited: false,
             elo: 1500,
-            tables,
+            probing: Probing::default(),
         }
     }
 }
@@ -84,8 +70,7 @@ enum Kind {
 /// All options in the order in which they are listed.
 pub fn options() -> [Definition; 16] {
     use Kind::{Button, Check, Spin, Text};
-    let Settings { lines, overhead, chess960, show_chances, is_limited, elo, tables } = Settings::default();
-    let EndgameTables { path: _, probe_depth, probe_limit, fifty_move_rule } = tables;
+    let Settings { lines, overhead, chess960, show_chances, is_limited, elo, probing } = Settings::default();
     let processors = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let definition = |name, help, kind| Definition { name, help, kind };
     [
@@ -153,27 +138,27 @@ pub fn options() -> [Definition; 16] {
             "a network's file of the shape the engine is built for, if not the embedded one",
             Text(Engine::set_network),
         ),
-        definition("SyzygyPath", "folders with Syzygy tables", Text(set_tables)),
+        definition("SyzygyPath", "folders with Syzygy tables", Text(Engine::set_tables)),
         definition(
             "SyzygyProbeDepth",
             "the least depth at which the largest Syzygy tables are asked",
-            Spin(probe_depth, 1..=100, |engine, depth| {
-                engine.settings.tables.probe_depth = depth;
+            Spin(probing.depth.into(), 1..=100, |engine, depth| {
+                engine.settings.probing.depth = depth as u32;
                 Ok(())
             }),
         ),
         definition(
             "SyzygyProbeLimit",
             "the most pieces for which Syzygy tables are asked",
-            Spin(probe_limit, 0..=7, |engine, pieces| {
-                engine.settings.tables.probe_limit = pieces;
+            Spin(probing.pieces.into(), 0..=7, |engine, pieces| {
+                engine.settings.probing.pieces = pieces as u32;
                 Ok(())
             }),
         ),
         definition(
             "Syzygy50MoveRule",
             "whether wins that the fifty-move rule spoils are draws",
-            Check(fifty_move_rule, |engine, on| engine.settings.tables.fifty_move_rule = on),
+            Check(probing.fifty_move_rule, |engine, on| engine.settings.probing.fifty_move_rule = on),
         ),
         definition("Debug Log File", "adds all that is said and heard to this file", Text(set_log)),
     ]
@@ -255,15 +240,6 @@ impl fmt::Display for Definition {
             Kind::Button(_) => write!(f, "button"),
         }
     }
-}
-
-fn set_tables(engine: &mut Engine, path: &str) -> Done {
-    let missing = std::env::split_paths(path).find(|folder| !path.is_empty() && !folder.is_dir());
-    if let Some(folder) = missing {
-        return Err(format!("SyzygyPath stays as it was: there is no folder {:?}", folder.display().to_string()));
-    }
-    path.clone_into(&mut engine.settings.tables.path);
-    Ok(())
 }
 
 fn set_log(engine: &mut Engine, path: &str) -> Done {

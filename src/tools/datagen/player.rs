@@ -1,6 +1,6 @@
 use crate::board::{History, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, OutOfMemory, Search, Signals, Threads, TranspositionTable};
+use crate::search::{Limits, OutOfMemory, Probing, Search, Signals, Threads, TranspositionTable};
 use crate::types::{Move, Score};
 
 /// Who moves: all that the generator wants of the search.
@@ -32,7 +32,9 @@ impl Player {
     /// If there is no legal move.
     pub fn choose(&mut self, position: &Position, history: &History) -> (Move, Score) {
         let Self { network, limits, table, memory, signals, .. } = self;
-        let search = Search { position, history, moves: &[], lines: 1, limits, network, table, signals };
+        let (tables, probing) = (None, Probing::default());
+        let search =
+            Search { position, history, moves: &[], lines: 1, limits, network, table, tables, probing, signals };
         let outcome = memory.search(&search, &mut ());
         self.nodes += outcome.nodes;
         (outcome.best.expect("the game is not over"), outcome.score)
