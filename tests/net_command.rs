@@ -43,7 +43,12 @@ fn default_network() -> String {
     format!("{}/assets/kiln.nnue.zst", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Wider than the material network, with everything there is.
+/// What it says of itself.
+fn default_header() -> Header {
+    Asset::read_header(include_bytes!("../assets/kiln.nnue.zst")).unwrap()
+}
+
+/// Wide, with everything there is.
 fn large(head: Head) -> Asset {
     let king_buckets = std::array::from_fn(|square| (square % 8).min(7 - square % 8) as u8);
     let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets };
@@ -54,8 +59,14 @@ fn large(head: Head) -> Asset {
 #[test]
 fn headers_are_shown() {
     let info = net(&["info", &default_network()]);
-    for line in ["name            material\n", "shape           (768hm -> 32)x2 -> 1\n", "expected scores 4\n"] {
-        assert!(info.contains(line), "{info}");
+    let Header { name, expected, .. } = &default_header();
+    let shape = default_header().shape();
+    for line in [
+        format!("name            {name}\n"),
+        format!("shape           {shape}\n"),
+        format!("expected scores {}\n", expected.len()),
+    ] {
+        assert!(info.contains(&line), "{line}{info}");
     }
     assert!(!info.contains("buckets"), "{info}");
 

