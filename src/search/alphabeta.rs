@@ -274,8 +274,6 @@ impl<'a> Worker<'a> {
             true => self.root_table_move(known.and_then(|entry| entry.best)),
             false => known.and_then(|entry| entry.best),
         };
-        let attacked = position.attacked(!us);
-        let context = self.context(ply, attacked);
         if let Some(entry) = known
             && !PV
             && entry.depth >= depth + i32::from(entry.score >= beta)
@@ -286,10 +284,13 @@ impl<'a> Worker<'a> {
             if entry.score >= beta
                 && let Some(mv) = table_move.filter(|mv| !mv.is_noisy())
             {
+                let context = self.context(ply, position.attacked(!us));
                 self.memory.histories.update_quiet(position, &context, mv, bonus(depth));
             }
             return Ok(entry.score);
         }
+        let attacked = position.attacked(!us);
+        let context = self.context(ply, attacked);
         let was_pv = PV || known.is_some_and(|entry| entry.was_pv) || (excluded.is_some() && self.frame(ply).was_pv);
 
         // 6. The endgame tables.
@@ -299,8 +300,7 @@ impl<'a> Worker<'a> {
             && excluded.is_none()
             && let Some((score, bound)) = self.ask_tables(position, depth, ply)
         {
-            let entry =
-                Entry { best: None, score, evaluation: None, depth: MAX_PLY as i32, bound: Some(bound), was_pv };
+            let entry = Entry { best: None, score, evaluation: None, depth: depth + 6, bound: Some(bound), was_pv };
             if entry.decides(alpha, beta) {
                 self.shared.search.table.store(key, ply, entry);
                 return Ok(score);
@@ -350,6 +350,9 @@ impl<'a> Worker<'a> {
         let frame = self.frame(ply);
         (frame.evaluation, frame.attacked, frame.was_pv) = (evaluation, attacked, was_pv);
         self.frame(ply + 1).excluded = None;
+        if is_root {
+            self.frame(1).cutoffs = 0;
+        }
         self.frame(ply + 2).cutoffs = 0;
         let parent = *self.back(ply, 1);
         // Whether the position has become better for the side to move since its last turn.
@@ -625,9 +628,8 @@ impl<'a> Worker<'a> {
                 }
             } else if !PV || count > 1 {
                 // 19. All moves but the first are expected to fail low, which a window of no width proves faster.
-                let less = i32::from(reduction > p::reduction_research_r() && count > 1);
                 let window = (-(alpha + 1), -alpha);
-                score = -self.node::<false>(&next, window, new_depth - less, ply + 1, !cut_node, &mut child_line)?;
+                score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_line)?;
             }
             // 20. The first move, and those that are better after all, with an open window.
             if PV && (count == 1 || score > alpha) {
@@ -716,6 +718,8 @@ impl<'a> Worker<'a> {
             }
             if let Some(now) = evaluation
                 && best_move.is_none_or(|mv| !mv.is_noisy())
+                && !best.is_decisive()
+                && !(is_root && self.rank > 0)
                 && !(bound == Bound::Lower && best <= now)
                 && !(bound == Bound::Upper && best >= now)
             {
@@ -827,9 +831,8 @@ impl<'a> Worker<'a> {
         let hope = best + p::quiescence_futility();
 
         // 4. Noisy moves that lose nothing; in check all moves until one holds.
-        let attacked = position.attacked(!position.side_to_move());
+        let attacked = if in_check { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
         let context = self.context(ply, attacked);
-        self.frame(ply).attacked = attacked;
         let table_move = known.and_then(|entry| entry.best).filter(|mv| in_check || mv.is_noisy());
         let mut picker = match in_check {
             true => MovePicker::new(table_move),
@@ -842,6 +845,9 @@ impl<'a> Worker<'a> {
             if !best.is_lost() {
                 if in_check {
                     picker.skip_quiets();
+                    if !mv.is_noisy() {
+                        continue;
+                    }
                 } else {
                     // After two, only those that give check or take back.
                     let takes_back = self.back(ply, 1).mv.is_some_and(|before| before.to() == mv.to());
@@ -886,7 +892,7 @@ impl<'a> Worker<'a> {
     /// The score of a position that is drawn by rule; or of a mate that comes before the fifty-move rule.
     fn draw(&self, position: &Position, ply: usize) -> Option<Score> {
         if position.halfmove_clock() >= 100 {
-            let is_mate = position.in_check() && position.moves().is_empty();
+            let is_mate = position.in_check() && position.is_over();
             return Some(if is_mate { Score::mated_in(ply) } else { self.draw_score() });
         }
         let drawn = position.is_insufficient_material() || self.memory.history.is_repetition(position, self.root);

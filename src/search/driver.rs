@@ -107,6 +107,8 @@ pub(super) struct Shared<'a> {
     pub counters: Vec<Counter>,
     /// Set by the first thread when a limit is reached.
     halt: AtomicBool,
+    /// Whether the last iteration ended too late for another, which goes on only because of pondering.
+    is_soft_over: AtomicBool,
 }
 
 /// Alone in its cache line: each thread writes its own all the time.
@@ -155,7 +157,7 @@ impl Shared<'_> {
                 return true;
             }
         }
-        closely && self.timer.is_hard_over() && !self.is_pondering()
+        closely && (self.timer.is_hard_over() || self.is_soft_over.load(Relaxed)) && !self.is_pondering()
     }
 }
 
@@ -209,7 +211,8 @@ impl Threads {
         }
         let (root_moves, root_score) = search.ask_tables(root_moves);
         let counters = self.memories.iter().map(|_| Counter::default()).collect();
-        let shared = Shared { search, timer, root_moves, root_score, counters, halt: AtomicBool::new(false) };
+        let (halt, is_soft_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let shared = Shared { search, timer, root_moves, root_score, counters, halt, is_soft_over };
         let (first, others) = self.memories.split_first_mut().expect("there is at least one thread");
         let findings = thread::scope(|scope| {
             let spawn = |(index, memory)| {
@@ -258,15 +261,21 @@ impl Threads {
     }
 }
 
-/// Which thread's move is played: that which most speaks for, each thread with a weight by its depth and score. A mate that was found is believed.
+/// Which thread's move is played: that which most speaks for, each thread with a weight by its depth and score. A win that was found is believed; if the
+/// first thread has found a loss, the deepest search is.
 fn vote(findings: &[Finding]) -> usize {
-    let worst = findings.iter().map(|finding| finding.score).min().expect("there is at least one thread");
-    let weight = |finding: &Finding| i64::from(finding.score - worst + 10) * i64::from(finding.depth);
+    if findings[0].score.is_lost() {
+        return (0..findings.len()).max_by_key(|&i| (findings[i].depth, Reverse(i))).expect("there is a thread");
+    }
+    let clamped = |finding: &Finding| finding.score.value().clamp(-3000, 3000);
+    let worst = findings.iter().filter(|finding| finding.depth > 0).map(clamped).min().unwrap_or(0);
+    // A thread that has not finished its first iteration has depth 0 and no voice.
+    let weight = |finding: &Finding| i64::from(clamped(finding) - worst + 10) * i64::from(finding.depth);
     let votes =
         |mv: Option<&Move>| -> i64 { findings.iter().filter(|finding| finding.line.first() == mv).map(weight).sum() };
     let rank = |&index: &usize| {
         let finding = &findings[index];
-        let decisive = if finding.score.is_decisive() { finding.score.value() } else { 0 };
+        let decisive = if finding.score.is_won() { finding.score.value() } else { 0 };
         (decisive, votes(finding.line.first()), weight(finding), Reverse(index))
     };
     (0..findings.len()).max_by_key(rank).expect("there is at least one thread")
@@ -331,7 +340,10 @@ impl Worker<'_> {
             let falling = 1000 + p::time_score_step() * drop.clamp(-20, 60);
             let factor = f64::from(nodes) * f64::from(stable) * f64::from(falling) * 1e-9;
             let is_forced = self.shared.root_moves.len() == 1;
-            let is_late = self.shared.timer.is_soft_over(factor, is_forced) && !self.shared.is_pondering();
+            // What is too late while pondering is so at the `ponderhit`.
+            let is_soft_over = self.shared.timer.is_soft_over(factor, is_forced);
+            self.shared.is_soft_over.store(is_soft_over, Relaxed);
+            let is_late = is_soft_over && !self.shared.is_pondering();
             let is_enough = limits.soft_nodes.is_some_and(|nodes| self.nodes >= nodes);
             let is_mate =
                 limits.mate.is_some_and(|moves| done.score.mate_distance().is_some_and(|found| found <= moves));
@@ -373,7 +385,7 @@ impl Worker<'_> {
             if self.shared.timer.elapsed() >= QUIET_TIME && self.shared.search.lines == 1 {
                 self.report(self.rank, depth);
             }
-            delta += delta * p::aspiration_growth() / 128;
+            delta += (delta * p::aspiration_growth() / 128).max(1);
         }
         // A line of lower rank may turn out better than one before.
         self.memory.root_moves[..=self.rank].sort_by_key(|root_move| Reverse(root_move.score));

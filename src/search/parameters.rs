@@ -125,7 +125,6 @@ parameters! {
     reduction_correction_r = 5 in 0..=40;
     reduction_noisy_r = 700 in 0..=2048;
     reduction_history = 9500 in 3000..=30000;
-    reduction_research_r = 3500 in 2000..=6000;
     deeper_margin = 45 in 10..=150;
     // Histories.
     bonus_factor = 180 in 50..=400;
