@@ -18,6 +18,7 @@
 
 mod game;
 mod packed;
+pub mod random;
 mod read;
 mod shard;
 

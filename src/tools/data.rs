@@ -2,9 +2,10 @@
 
 mod stat;
 
+use crate::data::random::shuffle;
 use crate::data::{Fault, Game, MAX_RAW, Run, Shard, Sidecar, read, shards};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,10 +66,7 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), Fault> {
                 }
             }
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(*seed);
-            for last in (1..games.len()).rev() {
-                let other = (u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64;
-                games.swap(last, other as usize);
-            }
+            shuffle(&mut games, &mut rng);
             for (range, plies, positions) in games {
                 output.push(&raw[range], plies.into(), positions.into())?;
             }

@@ -3,11 +3,11 @@
 //! The games of a shard depend on the settings, the seed and the shard's number alone. So threads take whole shards, their number changes nothing, and a
 //! run that was stopped goes on with the shards that are missing.
 
-mod opening;
 mod player;
 mod selfplay;
 
-use crate::board::Position;
+pub use super::opening::chess960;
+
 use crate::data::{Fault, MAX_RAW, Run, Shard, Sidecar, shard_path};
 use crate::nnue::Network;
 use crate::search::STACK;
@@ -243,12 +243,4 @@ fn generate(
         progress.positions.fetch_add(shard.positions() - before, Relaxed);
     }
     shard.save(&settings.folder, index, std::slice::from_ref(run)).map(drop)
-}
-
-/// The starting position of Chess960 with a rank for each side; 518 is that of chess.
-///
-/// # Panics
-/// If a number is not below 960.
-pub fn chess960(white: u32, black: u32) -> Position {
-    opening::chess960(white, black)
 }

@@ -1,11 +1,13 @@
 //! Random openings in the protocol by which OpenBench asks for them before engines play games for data.
 
+use super::opening::walk;
 use super::session::Session;
 use crate::board::{History, Position};
+use crate::data::random::below;
 use crate::nnue::Network;
 use crate::search::Limits;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -79,22 +81,6 @@ pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)
         }
     }
     Ok(())
-}
-
-/// A position so many random moves on; none if it is over, or the game was before.
-fn walk(mut position: Position, plies: usize, rng: &mut Xoshiro256PlusPlus) -> Option<Position> {
-    for _ in 0..plies {
-        let moves = position.moves();
-        if moves.is_empty() {
-            return None;
-        }
-        position = position.make(moves[below(moves.len(), rng)]);
-    }
-    (!position.is_over()).then_some(position)
-}
-
-fn below(bound: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
-    ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize
 }
 
 struct Book {

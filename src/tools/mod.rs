@@ -7,6 +7,7 @@ pub mod datagen;
 pub mod eval;
 pub mod genfens;
 pub mod net;
+mod opening;
 pub mod perft;
 pub mod san;
 mod session;

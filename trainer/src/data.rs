@@ -3,10 +3,11 @@
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::board::Position;
+use kiln::data::random::{below, shuffle};
 use kiln::data::{Game, is_trainable, shards};
 use kiln::types::{Color, PieceType};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -51,18 +52,6 @@ impl Data {
         shuffle(&mut data.training, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         Ok(data)
     }
-}
-
-/// Fisher and Yates.
-fn shuffle<T>(items: &mut [T], random: &mut impl Rng<Error = std::convert::Infallible>) {
-    for end in (1..items.len()).rev() {
-        items.swap(end, below(random, end as u64 + 1) as usize);
-    }
-}
-
-/// A number below `end`: the upper half of a product, which favours none by more than `end` in 2^64.
-fn below(random: &mut impl Rng<Error = std::convert::Infallible>, end: u64) -> u64 {
-    ((u128::from(random.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
 fn read_shard(file: &Path) -> Result<Data> {
@@ -134,11 +123,12 @@ impl Order {
     }
 
     fn epoch(&self, number: u64) -> (u64, u64) {
-        let mut random =
-            Xoshiro256PlusPlus::seed_from_u64(self.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let first = below(&mut random, self.count);
+        let seed = self.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut below_count = || below(self.count as usize, &mut rng) as u64;
+        let first = below_count();
         loop {
-            let stride = below(&mut random, self.count) + 1;
+            let stride = below_count() + 1;
             if greatest_divisor(stride, self.count) == 1 {
                 return (first, stride);
             }

@@ -1,9 +1,9 @@
-use super::opening::{chance, opening};
 use super::player::Player;
 use crate::board::{History, Position};
 use crate::data::{Game, Outcome, Ply, Run, rule_outcome};
 use crate::nnue::Network;
 use crate::search::{Limits, OutOfMemory};
+use crate::tools::opening::{chance, opening};
 use crate::types::Color;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

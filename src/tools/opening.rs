@@ -1,11 +1,8 @@
-use crate::board::Position;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::Rng;
+//! Random positions for games to begin with.
 
-/// A random number below `bound`.
-pub fn below(bound: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
-    ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize
-}
+use crate::board::Position;
+use crate::data::random::below;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Whether something happens that does so in so many of a hundred cases.
 pub fn chance(percent: u32, rng: &mut Xoshiro256PlusPlus) -> bool {
@@ -15,28 +12,35 @@ pub fn chance(percent: u32, rng: &mut Xoshiro256PlusPlus) -> bool {
 /// A position after random moves, not over yet.
 pub fn opening(frc_percent: u32, plies: [u32; 2], rng: &mut Xoshiro256PlusPlus) -> Position {
     loop {
-        let mut position = if chance(frc_percent, rng) {
+        let start = if chance(frc_percent, rng) {
             let mut number = || below(960, rng) as u32;
             chess960(number(), number())
         } else {
             Position::startpos()
         };
         let count = plies[0] as usize + below((plies[1] - plies[0]) as usize + 1, rng);
-        let walked = (0..count).all(|_| {
-            let moves = position.moves();
-            if moves.is_empty() {
-                return false;
-            }
-            position = position.make(moves[below(moves.len(), rng)]);
-            true
-        });
-        if walked && !position.is_over() {
+        if let Some(position) = walk(start, count, rng) {
             return position;
         }
     }
 }
 
-/// See [`super::chess960`].
+/// A position so many random moves on; none if it is over, or the game was before.
+pub fn walk(mut position: Position, plies: usize, rng: &mut Xoshiro256PlusPlus) -> Option<Position> {
+    for _ in 0..plies {
+        let moves = position.moves();
+        if moves.is_empty() {
+            return None;
+        }
+        position = position.make(moves[below(moves.len(), rng)]);
+    }
+    (!position.is_over()).then_some(position)
+}
+
+/// The starting position of Chess960 with a rank for each side; 518 is that of chess.
+///
+/// # Panics
+/// If a number is not below 960.
 pub fn chess960(white: u32, black: u32) -> Position {
     let (above, below) = (home_rank(black), home_rank(white).to_ascii_uppercase());
     let castling = |rank: &str| -> String {
