@@ -3,7 +3,6 @@
 //! The games of a shard depend on the settings, the seed and the shard's number alone. So threads take whole shards, their number changes nothing, and a
 //! run that was stopped goes on with the shards that are missing.
 
-mod player;
 mod selfplay;
 
 pub use super::opening::chess960;

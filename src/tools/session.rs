@@ -28,6 +28,11 @@ impl Session {
     /// The next search has nothing to do with the last.
     pub fn new_game(&mut self) {
         self.table.clear(self.threads.count());
+        self.forget();
+    }
+
+    /// Forgets all but the hash.
+    pub fn forget(&mut self) {
         self.threads.clear();
     }
 
@@ -36,7 +41,7 @@ impl Session {
         self.table.hashfull()
     }
 
-    /// As [`Threads::search`].
+    /// [`Session::search_here`] on a thread with the stack for it.
     ///
     /// # Panics
     /// If the system has no thread for the search.
@@ -48,14 +53,25 @@ impl Session {
         limits: &Limits,
         sink: &mut (impl Sink + Send),
     ) -> Outcome {
-        let (network, table, signals) = (&self.network, &self.table, &*self.signals);
-        let (tables, probing) = (None, Probing::default());
-        let search = Search { position, history, moves: &[], lines, limits, network, table, tables, probing, signals };
-        let threads = &mut self.threads;
         thread::scope(|scope| {
-            let run = || threads.search(&search, sink);
+            let run = || self.search_here(position, history, lines, limits, sink);
             let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
             thread.expect("the system has a thread for us").join().expect("a search does not panic")
         })
+    }
+
+    /// As [`Threads::search`], whose stack it needs.
+    pub fn search_here(
+        &mut self,
+        position: &Position,
+        history: &History,
+        lines: usize,
+        limits: &Limits,
+        sink: &mut impl Sink,
+    ) -> Outcome {
+        let Self { network, table, threads, signals } = self;
+        let (tables, probing) = (None, Probing::default());
+        let search = Search { position, history, moves: &[], lines, limits, network, table, tables, probing, signals };
+        threads.search(&search, sink)
     }
 }

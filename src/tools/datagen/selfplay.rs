@@ -1,16 +1,18 @@
-use super::player::Player;
 use crate::board::{History, Position};
 use crate::data::{Game, Outcome, Ply, Run, rule_outcome};
 use crate::nnue::Network;
 use crate::search::{Limits, OutOfMemory};
 use crate::tools::opening::{chance, opening};
+use crate::tools::session::Session;
 use crate::types::Color;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Where games are played one after the other.
 pub struct Table<'a> {
     run: &'a Run,
-    player: Player,
+    session: Session,
+    limits: Limits,
+    nodes: u64,
     rng: Xoshiro256PlusPlus,
 }
 
@@ -21,15 +23,15 @@ impl<'a> Table<'a> {
             nodes: Some(run.soft_nodes.saturating_mul(run.hard_factor)),
             ..Limits::default()
         };
-        Ok(Self { run, player: Player::new(network, limits, run.hash)?, rng })
+        Ok(Self { run, session: Session::new(network, run.hash, 1)?, limits, nodes: 0, rng })
     }
 
     /// Nodes searched so far.
     pub fn nodes(&self) -> u64 {
-        self.player.nodes()
+        self.nodes
     }
 
-    /// Plays a game from an opening that is not lost for either side.
+    /// Plays a game from an opening that is not lost for either side. The calling thread needs [`STACK`](crate::search::STACK) bytes of stack.
     pub fn play(&mut self) -> Game {
         loop {
             let start = opening(self.run.frc_percent, self.run.random_plies, &mut self.rng);
@@ -41,13 +43,15 @@ impl<'a> Table<'a> {
 
     /// A game from this position; none if the first score is too high or low.
     fn play_from(&mut self, start: Position) -> Option<Game> {
-        self.player.start_game();
+        self.session.forget();
         let is_adjudicated = !chance(self.run.unadjudicated_percent, &mut self.rng);
         let mut referee = Referee::default();
         let mut game = Game { start: start.clone(), outcome: Outcome::Draw, plies: Vec::with_capacity(200) };
         let (mut position, mut history) = (start, History::new());
         loop {
-            let (best, score) = self.player.choose(&position, &history);
+            let outcome = self.session.search_here(&position, &history, 1, &self.limits, &mut ());
+            self.nodes += outcome.nodes;
+            let (best, score) = (outcome.best.expect("the game is not over"), outcome.score);
             if game.plies.is_empty() && score.value().abs() > self.run.opening_score {
                 return None;
             }
