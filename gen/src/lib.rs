@@ -36,3 +36,9 @@ pub mod zobrist;
 
 #[cfg(feature = "network")]
 pub mod network;
+
+/// Bytes in hexadecimal, as hashes are shown.
+#[cfg(any(feature = "manifest", feature = "network"))]
+pub fn hexadecimal(bytes: &[u8]) -> alloc::string::String {
+    bytes.iter().map(|byte| alloc::format!("{byte:02x}")).collect()
+}

@@ -1,4 +1,5 @@
 use super::{Fault, Game};
+use kiln_gen::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -81,12 +82,8 @@ impl Sidecar {
 
     /// Whether the hash is that of these bytes.
     pub fn matches(&self, shard: &[u8]) -> bool {
-        self.sha256 == hex(&Sha256::digest(shard))
+        self.sha256 == hexadecimal(&Sha256::digest(shard))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Where the sidecar of a shard is.
@@ -165,7 +162,7 @@ impl Shard {
             encoder.write_all(&self.raw)?;
             let bytes = encoder.finish()?;
             let sidecar = Sidecar {
-                sha256: hex(&Sha256::digest(&bytes)),
+                sha256: hexadecimal(&Sha256::digest(&bytes)),
                 games: self.games,
                 plies: self.plies,
                 positions: self.positions,

@@ -6,6 +6,7 @@
 use super::dimensions::{DIMENSIONS, Head, PACKING};
 use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
 use crate::types::WinModel;
+use kiln_gen::hexadecimal;
 use kiln_gen::layout::{ALIGN, Features, Plain};
 use kiln_gen::network::{Asset, Fault, Header, read_file};
 use memmap2::{Mmap, MmapMut};
@@ -80,7 +81,7 @@ impl Network {
             return Err(LoadError::Shape(header.shape()));
         }
         // The name of the cached file is the hash of header and weights, and their arrangement: what it holds was found sound when it was written.
-        let hash = header.sha256_text();
+        let hash = hexadecimal(&header.sha256);
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}-{}.bin", PACKING.vector)));
         if let Some(map) = cached.as_deref().and_then(open) {
             return Ok(Self::mapped(map, &header, &hash));

@@ -2,6 +2,7 @@
 
 use crate::board::Position;
 use crate::types::{Color, PieceType};
+use kiln_gen::hexadecimal;
 use kiln_gen::network::{Asset, Expected, Head, Header, read_file};
 use std::fmt::Write;
 use std::fs;
@@ -151,12 +152,8 @@ fn describe(asset: &Asset, file_length: u64) -> String {
     line("commit", or_unknown(!provenance.commit.is_empty(), provenance.commit.clone()));
     line("seed", provenance.seed.to_string());
     line("expected scores", header.expected.len().to_string());
-    line("sha256", header.sha256_text());
+    line("sha256", hexadecimal(&header.sha256));
     line("size", format!("{file_length} bytes, weights of {} bytes", header.payload_length()));
     // Lines are printed with an end of their own.
     text.trim_end().into()
-}
-
-fn hexadecimal(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

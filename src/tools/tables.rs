@@ -6,13 +6,14 @@ use crate::tables::{
     superpiece,
 };
 use crate::types::{Bitboard, Color, File, Rank, Square};
+use kiln_gen::hexadecimal;
 use kiln_gen::layout::NO_SLOT;
 
 /// The manifest as a table: one blob a line.
 pub fn describe() -> String {
     let mut text = format!("{:<15}{:>10}{:>7}  {:<24}sha256\n", "blob", "bytes", "align", "type");
     for blob in manifest().blobs {
-        let hash: String = blob.sha256[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hexadecimal(&blob.sha256[..8]);
         text += &format!("{:<15}{:>10}{:>7}  {:<24}{hash}\n", blob.name, blob.length, blob.alignment, blob.element);
     }
     text

@@ -10,6 +10,7 @@ use bulletformat::ChessBoard;
 use indicatif::{ProgressBar, ProgressStyle};
 use kiln::board::Position;
 use kiln::types::{Color, Square};
+use kiln_gen::hexadecimal;
 use kiln_gen::network::{Asset, Expected, Header, Provenance};
 use plotters::prelude::*;
 use plotters::style::Color as _;
@@ -205,7 +206,7 @@ impl Training {
             shape: network.header().shape(),
             positions: data.training.len(),
             held_out: data.validation.len(),
-            data_sha256: data.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            data_sha256: hexadecimal(&data.sha256),
             commit,
             records: &progress.records,
         };

@@ -155,7 +155,7 @@ impl Asset {
              /// Constants of the model of chances, zeros if they are not known.\npub const WIN_DRAW_LOSS: [i32; 4] = {win_draw_loss:?};\n",
             dimensions = self.header.dimensions(),
             shape = self.header.shape(),
-            sha256 = self.header.sha256_text(),
+            sha256 = crate::hexadecimal(&self.header.sha256),
             mirrored = inputs.mirrored,
             king_buckets = self.header.king_bucket_count(),
             king_bucket = inputs.king_buckets,

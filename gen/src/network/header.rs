@@ -192,11 +192,6 @@ impl Header {
         bincode::encode_to_vec(self, bincode::config::standard()).expect("a header always encodes")
     }
 
-    /// [`Self::sha256`] in hexadecimal.
-    pub fn sha256_text(&self) -> String {
-        self.sha256.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
     /// What [`Self::sha256`] should be.
     pub(super) fn hash(&self, payload: &[u8]) -> [u8; 32] {
         let header = Self { sha256: [0; 32], ..self.clone() };
