@@ -25,7 +25,7 @@ mod shard;
 pub use game::{Game, Outcome, Ply, rule_outcome};
 pub use read::{Fault, Reader, read};
 pub(crate) use shard::shard_path;
-pub use shard::{MAX_RAW, Run, SUFFIX, Shard, Sidecar, shards, sidecar_path};
+pub use shard::{MAX_RAW, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_path};
 
 use crate::board::Position;
 use crate::types::Move;

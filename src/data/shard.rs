@@ -183,8 +183,8 @@ pub(crate) fn shard_path(folder: &Path, index: u64) -> PathBuf {
     folder.join(format!("shard-{index:05}{SUFFIX}"))
 }
 
-/// Writes aside, to the disk, and renames.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file aside, to the disk, and renames it: a kill at any moment leaves the file before, or this one.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let aside = path.with_added_extension("new");
     let mut file = fs::File::create(&aside)?;
     file.write_all(bytes)?;

@@ -3,10 +3,10 @@
 use crate::network::Network;
 use anyhow::{Context, Result, bail, ensure};
 use bincode::{Decode, Encode};
+use kiln::data::replace;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 /// The first bytes of the file. The hash of what follows comes next.
@@ -51,7 +51,7 @@ struct Checkpoint {
     tensors: Vec<[Vec<f32>; 3]>,
 }
 
-/// Writes the state. A kill at any moment leaves the checkpoint before, or this one.
+/// Writes the state, as [`replace`] does.
 pub fn save(file: &Path, training: [u8; 32], progress: &Progress, network: &mut Network) -> Result<()> {
     let tensors = network.tensors_mut().into_iter();
     let tensors = tensors.map(|tensor| [&tensor.values, &tensor.first_moment, &tensor.second_moment].map(Clone::clone));
@@ -93,15 +93,7 @@ pub fn load(file: &Path, training: [u8; 32], network: &mut Network) -> Result<Op
     Ok(Some(found.progress))
 }
 
-/// Writes a file aside and puts it into its place when it is whole.
+/// [`replace`] with an error that names the file.
 pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
-    let mut aside = file.as_os_str().to_owned();
-    aside.push(".part");
-    let write = || -> std::io::Result<()> {
-        let mut part = fs::File::create(&aside)?;
-        part.write_all(bytes)?;
-        part.sync_all()?;
-        fs::rename(&aside, file)
-    };
-    write().with_context(|| format!("{} cannot be written", file.display()))
+    replace(file, bytes).with_context(|| format!("{} cannot be written", file.display()))
 }
