@@ -2,7 +2,7 @@
 
 use crate::network::with_quantisation;
 use anyhow::{Context, Result, ensure};
-use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, equal_output_buckets};
+use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -224,25 +224,17 @@ impl Shape {
         let buckets = self.output_buckets;
         ensure!((1..=8).contains(&buckets), "network.output_buckets is {buckets}; allowed are 1 to 8");
         let header = with_quantisation(Header {
-            name: String::new(),
-            provenance: Provenance::default(),
             inputs: Inputs {
                 mirrored: self.mirrored,
                 merged_kings: self.merged_kings,
                 king_buckets: std::array::from_fn(king_bucket),
             },
-            hidden: self.hidden,
             head: match self.layers {
                 Some([first, second]) => Head::Layers { first, second },
                 None => Head::Single,
             },
             output_buckets: equal_output_buckets(buckets),
-            qa: 0,
-            qb: 0,
-            scale: 0,
-            win_draw_loss: [0; 4],
-            expected: Vec::new(),
-            sha256: [0; 32],
+            ..Header::plain(self.hidden)
         });
         header.check().context("network is no shape that an engine could be built for")?;
         Ok(header)
