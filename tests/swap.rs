@@ -2,7 +2,7 @@
 
 use kiln::board::Position;
 use kiln::nnue::{LoadError, Network};
-use kiln::types::{Color, PieceType};
+use kiln::tools::net::reference;
 use kiln_gen::network::{Asset, Head, Header, Inputs, equal_king_buckets, equal_output_buckets, material};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -62,17 +62,6 @@ fn positions() -> Vec<Position> {
     }
     positions.truncate(POSITIONS);
     positions
-}
-
-fn reference(asset: &Asset, position: &Position) -> i64 {
-    let mut pieces = Vec::new();
-    for color in Color::ALL {
-        for kind in PieceType::ALL {
-            let squares = position.pieces(color, kind).into_iter();
-            pieces.extend(squares.map(|square| (color as usize, kind as usize, square as usize)));
-        }
-    }
-    asset.evaluate(&pieces, position.side_to_move() == Color::Black)
 }
 
 /// What an engine answers to `eval` in each position.

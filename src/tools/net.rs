@@ -1,7 +1,7 @@
 //! Network files: what they say of themselves, whether they keep it, and exchange with the trainer bullet.
 
 use crate::board::Position;
-use crate::types::{Color, PieceType};
+use crate::types::{Color, Square};
 use kiln_gen::hexadecimal;
 use kiln_gen::network::{Asset, Expected, Head, Header, read_file};
 use std::fmt::Write;
@@ -41,7 +41,7 @@ pub fn run(task: &Task, mut print: impl FnMut(String)) -> Result<(), String> {
         Task::Import { quantised, out, header } => {
             let imported = read_file(quantised).and_then(|bytes| Asset::import(Header::clone(header), &bytes));
             let mut asset = imported.map_err(|error| format!("cannot import {}: {error}", quantised.display()))?;
-            asset.header.expected = SAMPLES.into_iter().filter_map(|fen| expect(&asset, fen)).collect();
+            asset.header.expected = expected(&asset, &SAMPLES);
             write(out, &asset.to_bytes())?;
             print(format!("{}: {}", out.display(), asset.header.shape()));
         }
@@ -66,7 +66,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Positions whose scores are added to what is imported: much and little material, kings on both halves, Black to move.
-const SAMPLES: [&str; 8] = [
+pub const SAMPLES: [&str; 8] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/2KR3R w kq - 0 1",
     "2rq1rk1/pb1n1ppN/4p3/1pb5/3P1Pn1/P1N5/1PQ1B1PP/R1B2RK1 b - - 0 16",
@@ -77,22 +77,25 @@ const SAMPLES: [&str; 8] = [
     "8/8/4k3/8/3q4/8/8/4K3 w - - 0 1",
 ];
 
-/// The score of the reference for one of [`SAMPLES`], unless it is too large to be kept.
-fn expect(asset: &Asset, fen: &str) -> Option<Expected> {
-    let score = evaluate(asset, fen).expect("the samples are positions");
-    Some(Expected { fen: fen.into(), score: score.try_into().ok()? })
+/// The scores that the reference gives these positions, but for those too large to be kept.
+///
+/// # Panics
+/// If one is no FEN.
+pub fn expected(asset: &Asset, fens: &[&str]) -> Vec<Expected> {
+    let score = |fen: &&str| {
+        let score = reference(asset, &fen.parse().expect("samples are positions"));
+        Some(Expected { fen: (*fen).into(), score: score.try_into().ok()? })
+    };
+    fens.iter().filter_map(score).collect()
 }
 
-fn evaluate(asset: &Asset, fen: &str) -> Result<i64, String> {
-    let position: Position = fen.parse().map_err(|error| format!("an expected score has a position with a {error}"))?;
-    let mut pieces = Vec::new();
-    for color in Color::ALL {
-        for kind in PieceType::ALL {
-            let squares = position.pieces(color, kind);
-            pieces.extend(squares.into_iter().map(|square| (color as usize, kind as usize, square as usize)));
-        }
-    }
-    Ok(asset.evaluate(&pieces, position.side_to_move() == Color::Black))
+/// [`Asset::evaluate`] for a position of the engine.
+pub fn reference(asset: &Asset, position: &Position) -> i64 {
+    let pieces = Square::ALL.into_iter().filter_map(|square| {
+        let piece = position.piece_on(square)?;
+        Some((piece.color().index(), piece.kind().index(), square.index()))
+    });
+    asset.evaluate(&pieces.collect::<Vec<_>>(), position.side_to_move() == Color::Black)
 }
 
 fn verify(asset: &Asset, mut print: impl FnMut(String)) -> Result<(), String> {
@@ -100,7 +103,8 @@ fn verify(asset: &Asset, mut print: impl FnMut(String)) -> Result<(), String> {
     let tolerance = if asset.header.head == Head::Single { 0 } else { 1 };
     let mut wrong = 0;
     for Expected { fen, score } in &asset.header.expected {
-        let found = evaluate(asset, fen)?;
+        let position = fen.parse().map_err(|error| format!("an expected score has a position with a {error}"))?;
+        let found = reference(asset, &position);
         let is_wrong = found.abs_diff((*score).into()) > tolerance;
         wrong += usize::from(is_wrong);
         print(format!("{}  found {found}, expected {score}: {fen}", if is_wrong { "wrong" } else { "right" }));

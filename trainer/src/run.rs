@@ -5,15 +5,13 @@ use crate::config::Config;
 use crate::data::{Data, Order};
 use crate::network::{Network, SCALE, Step};
 use crate::step::{Target, Worker};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use indicatif::{ProgressBar, ProgressStyle};
-use kiln::board::Position;
-use kiln::types::{Color, Square};
+use kiln::tools::net::{SAMPLES, expected};
 use kiln_gen::hexadecimal;
-use kiln_gen::network::{Asset, Expected, Header, Provenance};
+use kiln_gen::network::{Asset, Header, Provenance};
 use plotters::prelude::*;
-use plotters::style::Color as _;
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -27,13 +25,8 @@ const ASSET: &str = ".nnue.zst";
 /// Ending of the checkpoint's name.
 const CHECKPOINT: &str = ".checkpoint";
 
-/// Positions whose scores an asset tells, to try an implementation.
-const EXPECTED: [&str; 4] = [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/2KR3R w kq - 0 1",
-    "2rq1rk1/pb1n1ppN/4p3/1pb5/3P1Pn1/P1N5/1PQ1B1PP/R1B2RK1 b - - 0 16",
-    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
-];
+/// The [`SAMPLES`] whose scores an asset tells, to try an implementation.
+const EXPECTED: [&str; 4] = [SAMPLES[0], SAMPLES[1], SAMPLES[2], SAMPLES[5]];
 
 /// A training with its data in memory.
 pub struct Training {
@@ -198,7 +191,7 @@ impl Training {
             commit: commit.clone(),
             seed: config.seed,
         };
-        asset.header.expected = expected(&asset)?;
+        asset.header.expected = expected(&asset, &EXPECTED);
         checkpoint::write(&config.output(ASSET), &asset.to_bytes())?;
         checkpoint::write(&config.output(".toml"), config.text.as_bytes())?;
         let log = Log {
@@ -279,19 +272,6 @@ pub fn compare(network: &Network, asset: &Asset, positions: &[ChessBoard]) -> Co
 fn pieces(board: &ChessBoard) -> Vec<(usize, usize, usize)> {
     let pieces = board.into_iter();
     pieces.map(|(piece, square)| (usize::from(piece >> 3), usize::from(piece & 7), square.into())).collect()
-}
-
-fn expected(asset: &Asset) -> Result<Vec<Expected>> {
-    let score = |fen: &str| -> Result<Expected> {
-        let position: Position = fen.parse().map_err(|error| anyhow!("{error}"))?;
-        let pieces = Square::ALL.into_iter().filter_map(|square| {
-            let piece = position.piece_on(square)?;
-            Some((piece.color().index(), piece.kind().index(), square.index()))
-        });
-        let score = asset.evaluate(&pieces.collect::<Vec<_>>(), position.side_to_move() == Color::Black);
-        Ok(Expected { fen: fen.into(), score: score.try_into()? })
-    };
-    EXPECTED.into_iter().map(score).collect()
 }
 
 /// The commit of the sources that this program was built from, with a mark if they were changed; empty if there is no repository.

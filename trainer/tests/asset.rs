@@ -1,7 +1,7 @@
 //! What the trainer computes and what the reference makes of the asset must be the same: sides, mirroring, buckets, units.
 
 use kiln::board::Position;
-use kiln::types::{Color, Square};
+use kiln::tools::net::reference;
 use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets, material};
 use kiln_trainer::data::pack;
 use kiln_trainer::network::Network;
@@ -24,14 +24,6 @@ fn engine_positions() -> Vec<Position> {
         }
     }
     all
-}
-
-fn reference(asset: &Asset, position: &Position) -> i64 {
-    let pieces = Square::ALL.into_iter().filter_map(|square| {
-        let piece = position.piece_on(square)?;
-        Some((piece.color().index(), piece.kind().index(), square.index()))
-    });
-    asset.evaluate(&pieces.collect::<Vec<_>>(), position.side_to_move() == Color::Black)
 }
 
 fn shapes() -> Vec<Header> {
