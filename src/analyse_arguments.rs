@@ -13,7 +13,7 @@ const DEFAULT_HASH: usize = 256;
 const MAX_LINES: usize = 256;
 
 /// Reads what follows `analyse`; nothing if help is asked for.
-pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Analysis>, lexopt::Error> {
+pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Box<Analysis>>, lexopt::Error> {
     let mut words = Vec::new();
     let mut limits = Limits::default();
     let (mut lines, mut megabytes, mut threads) = (1, DEFAULT_HASH, 1);
@@ -33,7 +33,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Analysis>, lexopt:
     }
     let (position, history) = read_position(&words.join(" "))?;
     let lines = lines.min(position.count_moves().max(1));
-    Ok(Some(Analysis { position, history, limits, lines, megabytes, threads }))
+    Ok(Some(Box::new(Analysis { position, history, limits, lines, megabytes, threads })))
 }
 
 /// `[FEN | startpos] [moves MOVE …]`, moves in UCI or standard algebraic notation, with or without their numbers.

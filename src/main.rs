@@ -14,6 +14,7 @@ use kiln::tools::speedtest::{Speedtest, speedtest};
 use kiln::tools::{bench, data, datagen, net, perft, tables};
 use kiln::uci::{self, Engine, ParseError};
 use lexopt::prelude::*;
+use std::error::Error;
 use std::io::{self, BufReader, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -127,22 +128,19 @@ fn parse() -> Result<Task, lexopt::Error> {
             Short('V') | Long("version") => return Ok(Task::Print(format!("Kiln {}\n", env!("CARGO_PKG_VERSION")))),
             Long("threads") => threads = Some(arguments.value()?.parse_with(read_threads)?),
             Long("divide") => divide = true,
-            // Names of files need not be text.
-            Value(word) if words.is_empty() && word == "net" && threads.is_none() && !divide => {
-                let task = net_arguments::parse(&mut arguments)?;
-                return Ok(task.map_or(Task::Print(HELP.into()), Task::Net));
-            }
-            Value(word) if words.is_empty() && word == "datagen" && threads.is_none() && !divide => {
-                let task = data_arguments::datagen(&mut arguments)?;
-                return Ok(task.map_or(Task::Print(HELP.into()), Task::Datagen));
-            }
-            Value(word) if words.is_empty() && word == "data" && threads.is_none() && !divide => {
-                let task = data_arguments::data(&mut arguments)?;
-                return Ok(task.map_or(Task::Print(HELP.into()), Task::Data));
-            }
-            Value(word) if words.is_empty() && word == "analyse" && threads.is_none() && !divide => {
-                let task = analyse_arguments::parse(&mut arguments)?;
-                return Ok(task.map_or(Task::Print(HELP.into()), |analysis| Task::Analyse(Box::new(analysis))));
+            Value(word) if words.is_empty() && threads.is_none() && !divide => {
+                // Names of files need not be text.
+                let task = match word.to_str() {
+                    Some("net") => net_arguments::parse(&mut arguments)?.map(Task::Net),
+                    Some("datagen") => data_arguments::datagen(&mut arguments)?.map(Task::Datagen),
+                    Some("data") => data_arguments::data(&mut arguments)?.map(Task::Data),
+                    Some("analyse") => analyse_arguments::parse(&mut arguments)?.map(Task::Analyse),
+                    _ => {
+                        words.push(word.string()?);
+                        continue;
+                    }
+                };
+                return Ok(task.unwrap_or(Task::Print(HELP.into())));
             }
             Value(word) => words.push(word.string()?),
             _ => return Err(argument.unexpected()),
@@ -240,17 +238,11 @@ fn run(task: Task) -> io::Result<()> {
         }
         Task::Lines(lines) => Engine::new().run(io::Cursor::new(lines)),
         Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
-        Task::Speedtest(test) => {
-            let mut result = Ok(());
-            let done = speedtest(&test, &Network::embedded(), |line| result = writeln!(out, "{line}"));
-            done.map_err(io::Error::other)?;
-            result?;
-        }
-        Task::Bench(depth) => {
-            let mut result = Ok(());
-            bench::bench(depth, &Network::embedded(), |line| result = writeln!(out, "{line}"));
-            result?;
-        }
+        Task::Speedtest(test) => print_lines(|print| speedtest(&test, &Network::embedded(), print))?,
+        Task::Bench(depth) => print_lines(|print| {
+            bench::bench(depth, &Network::embedded(), print);
+            Ok::<_, String>(())
+        })?,
         Task::Perft(perft) => {
             let Perft { position, depth, threads, divide } = *perft;
             let start = std::time::Instant::now();
@@ -265,32 +257,29 @@ fn run(task: Task) -> io::Result<()> {
             let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
             writeln!(out, "{total} nodes {} nps", (total as f64 / seconds) as u64)?;
         }
-        Task::Net(task) => {
-            let mut result = Ok(());
-            let done = net::run(&task, |line| result = writeln!(out, "{line}"));
-            done.map_err(io::Error::other)?;
-            result?;
-        }
+        Task::Net(task) => print_lines(|print| net::run(&task, print))?,
         Task::Datagen(task) => {
             let network = match &task.network {
                 Some(path) => Network::load(path)
                     .map_err(|error| io::Error::other(format!("cannot use the network {}: {error}", path.display())))?,
                 None => Network::embedded(),
             };
-            let mut result = Ok(());
-            let done = datagen::datagen(&task.settings, &network, |line| result = writeln!(out, "{line}"));
-            done.map_err(io::Error::other)?;
-            result?;
+            print_lines(|print| datagen::datagen(&task.settings, &network, print))?;
         }
-        Task::Data(task) => {
-            let mut result = Ok(());
-            let done = data::run(&task, |line| result = writeln!(out, "{line}"));
-            done.map_err(io::Error::other)?;
-            result?;
-        }
+        Task::Data(task) => print_lines(|print| data::run(&task, print))?,
         Task::Print(text) => write!(out, "{text}")?,
     }
     out.flush()
+}
+
+/// Does something that hands out lines, and writes them.
+fn print_lines<E: Into<Box<dyn Error + Send + Sync>>>(
+    work: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), E>,
+) -> io::Result<()> {
+    let mut result = Ok(());
+    let done = work(&mut |line| result = writeln!(io::stdout(), "{line}"));
+    done.map_err(io::Error::other)?;
+    result
 }
 
 /// `kiln … | head` is no error.

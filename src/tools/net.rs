@@ -34,22 +34,22 @@ pub enum Task {
 }
 
 /// Does it and hands out lines of text. Fails with one sentence.
-pub fn run(task: &Task, mut print: impl FnMut(String)) -> Result<(), String> {
+pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), String> {
     match task {
-        Task::Info(path) => print(describe(&load(path)?, fs::metadata(path).map_or(0, |file| file.len()))),
+        Task::Info(path) => print(&describe(&load(path)?, fs::metadata(path).map_or(0, |file| file.len()))),
         Task::Verify(path) => verify(&load(path)?, print)?,
         Task::Import { quantised, out, header } => {
             let imported = read_file(quantised).and_then(|bytes| Asset::import(Header::clone(header), &bytes));
             let mut asset = imported.map_err(|error| format!("cannot import {}: {error}", quantised.display()))?;
             asset.header.expected = expected(&asset, &SAMPLES);
             write(out, &asset.to_bytes())?;
-            print(format!("{}: {}", out.display(), asset.header.shape()));
+            print(&format!("{}: {}", out.display(), asset.header.shape()));
         }
         Task::Export { asset: path, out } => {
             let exported = load(path)?.export();
             let bytes = exported.map_err(|error| format!("cannot export {}: {error}", path.display()))?;
             write(out, &bytes)?;
-            print(format!("{}: {} bytes", out.display(), bytes.len()));
+            print(&format!("{}: {} bytes", out.display(), bytes.len()));
         }
     }
     Ok(())
@@ -98,7 +98,7 @@ pub fn reference(asset: &Asset, position: &Position) -> i64 {
     asset.evaluate(&pieces.collect::<Vec<_>>(), position.side_to_move() == Color::Black)
 }
 
-fn verify(asset: &Asset, mut print: impl FnMut(String)) -> Result<(), String> {
+fn verify(asset: &Asset, mut print: impl FnMut(&str)) -> Result<(), String> {
     // What follows a first layer is computed in floating point, perhaps in another order.
     let tolerance = if asset.header.head == Head::Single { 0 } else { 1 };
     let mut wrong = 0;
@@ -107,13 +107,13 @@ fn verify(asset: &Asset, mut print: impl FnMut(String)) -> Result<(), String> {
         let found = reference(asset, &position);
         let is_wrong = found.abs_diff((*score).into()) > tolerance;
         wrong += usize::from(is_wrong);
-        print(format!("{}  found {found}, expected {score}: {fen}", if is_wrong { "wrong" } else { "right" }));
+        print(&format!("{}  found {found}, expected {score}: {fen}", if is_wrong { "wrong" } else { "right" }));
     }
     let all = asset.header.expected.len();
     if wrong > 0 {
         return Err(format!("{wrong} of {all} expected scores are not what the network gives"));
     }
-    print(format!("the hash is right, and {all} of {all} expected scores"));
+    print(&format!("the hash is right, and {all} of {all} expected scores"));
     Ok(())
 }
 
