@@ -107,6 +107,32 @@ fn number(text: Option<&&str>, default: u16, field: Field) -> Result<u16, FenErr
     text.parse().ok().filter(|_| digits).ok_or(FenError::new(field, text, "a whole number from 0 to 65535"))
 }
 
+/// The pieces as the first field of a FEN has them.
+pub(crate) fn placement(piece_on: impl Fn(Square) -> Option<Piece>) -> String {
+    let mut text = String::new();
+    for rank in Rank::ALL.into_iter().rev() {
+        let mut empty = 0;
+        for file in File::ALL {
+            let Some(piece) = piece_on(Square::new(file, rank)) else {
+                empty += 1;
+                continue;
+            };
+            if empty > 0 {
+                text += &empty.to_string();
+                empty = 0;
+            }
+            text.push(piece.letter());
+        }
+        if empty > 0 {
+            text += &empty.to_string();
+        }
+        if rank != Rank::First {
+            text.push('/');
+        }
+    }
+    text
+}
+
 fn read_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
     let error = |expected| FenError::new(Field::Placement, text, expected);
     let rows: Vec<&str> = text.split('/').collect();
@@ -248,31 +274,11 @@ impl Position {
     /// The position as a FEN. Castling rights are written `KQkq` where that is clear (X-FEN), or by the rooks' files if
     /// `shredder`. The en passant square is given only if a capture there is legal.
     pub fn fen(&self, shredder: bool) -> String {
-        let mut fen = String::new();
-        for rank in Rank::ALL.into_iter().rev() {
-            let mut empty = 0;
-            for file in File::ALL {
-                let Some(piece) = self.piece_on(Square::new(file, rank)) else {
-                    empty += 1;
-                    continue;
-                };
-                if empty > 0 {
-                    fen += &empty.to_string();
-                    empty = 0;
-                }
-                fen.push(piece.letter());
-            }
-            if empty > 0 {
-                fen += &empty.to_string();
-            }
-            if rank != Rank::First {
-                fen.push('/');
-            }
-        }
+        let pieces = placement(|square| self.piece_on(square));
         let side = if self.side == Color::White { 'w' } else { 'b' };
         let castling = self.castling_letters(shredder);
         let en_passant = self.en_passant.map_or("-".into(), |square| square.to_string());
-        format!("{fen} {side} {castling} {en_passant} {} {}", self.halfmove_clock, self.fullmove_number)
+        format!("{pieces} {side} {castling} {en_passant} {} {}", self.halfmove_clock, self.fullmove_number)
     }
 
     fn castling_letters(&self, shredder: bool) -> String {

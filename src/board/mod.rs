@@ -13,6 +13,7 @@ mod movegen;
 mod place;
 
 pub use exchange::EXCHANGE_VALUES;
+pub(crate) use fen::placement;
 pub use fen::{FenError, Field};
 pub use history::History;
 pub use keys::Keys;

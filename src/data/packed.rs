@@ -1,7 +1,7 @@
 //! A position in 32 bytes: the occupied squares, the pieces on them in four bits each, the state, and the outcome of the game.
 
 use super::Outcome;
-use crate::board::Position;
+use crate::board::{Position, placement};
 use crate::types::{Bitboard, Color, Piece, PieceType, Rank, Square, Wing};
 
 pub const LENGTH: usize = 32;
@@ -44,7 +44,7 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
         return Err(format!("{} pieces are on the board, more than 32", occupied.len()));
     }
     let codes = u128::from(low) | u128::from(high) << 64;
-    let mut board = [[None; 8]; 8];
+    let mut board = [None; 64];
     let mut castling = String::new();
     for (i, square) in occupied.into_iter().enumerate() {
         let code = (codes >> (4 * i)) as u8 & 15;
@@ -60,7 +60,7 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
             }
             code => PieceType::from_index(code.into()).ok_or_else(|| format!("there is no piece of type {code}"))?,
         };
-        board[7 - square.rank() as usize][square.file() as usize] = Some(Piece::new(color, kind));
+        board[square] = Some(Piece::new(color, kind));
     }
     if castling.is_empty() {
         castling.push('-');
@@ -78,22 +78,10 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
         2 => Outcome::WhiteWins,
         other => return Err(format!("there is no outcome {other}")),
     };
-    let rows = board.map(|row| row_text(&row)).join("/");
+    let rows = placement(|square| board[square]);
     let side = if marks & BLACK == 0 { 'w' } else { 'b' };
     let number = u16::from_le_bytes([move_low, move_high]).max(1);
     let fen = format!("{rows} {side} {castling} {en_passant} {clock} {number}");
     let position = fen.parse().map_err(|error| format!("{error}"))?;
     Ok((position, outcome))
-}
-
-/// A rank as in FEN.
-fn row_text(row: &[Option<Piece>]) -> String {
-    let mut text = String::new();
-    for squares in row.chunk_by(|a, b| a.is_none() && b.is_none()) {
-        match squares[0] {
-            Some(piece) => text.push(piece.letter()),
-            None => text += &squares.len().to_string(),
-        }
-    }
-    text
 }
