@@ -1,5 +1,6 @@
 //! The arguments after `kiln analyse`.
 
+use super::{MAX_THREADS, read_number};
 use kiln::board::{History, Position};
 use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
 use kiln::tools::analyse::Analysis;
@@ -21,12 +22,10 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Box<Analysis>>, le
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("time") => limits.movetime = Some(arguments.value()?.parse_with(read_seconds)?),
-            Long("depth") => {
-                limits.depth = Some(arguments.value()?.parse_with(|text| read_number(text, MAX_PLY))? as u32)
-            }
-            Long("lines") => lines = arguments.value()?.parse_with(|text| read_number(text, MAX_LINES))?,
-            Long("hash") => megabytes = arguments.value()?.parse_with(|text| read_number(text, MAX_MEGABYTES))?,
-            Long("threads") => threads = arguments.value()?.parse_with(|text| read_number(text, super::MAX_THREADS))?,
+            Long("depth") => limits.depth = Some(read_number(arguments, 1..=MAX_PLY as u32)?),
+            Long("lines") => lines = read_number(arguments, 1..=MAX_LINES)?,
+            Long("hash") => megabytes = read_number(arguments, 1..=MAX_MEGABYTES)?,
+            Long("threads") => threads = read_number(arguments, 1..=MAX_THREADS)?,
             Value(word) => words.push(word.string()?),
             _ => return Err(argument.unexpected()),
         }
@@ -65,9 +64,4 @@ fn read_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0);
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     time.ok_or("expected a time in seconds, such as 10 or 0.5".into())
-}
-
-fn read_number(text: &str, most: usize) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
-    number.ok_or(format!("expected a whole number from 1 to {most}"))
 }

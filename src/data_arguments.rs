@@ -1,9 +1,9 @@
 //! The arguments after `kiln datagen` and `kiln data`.
 
+use super::{MAX_THREADS, read_number};
 use kiln::tools::data::Task;
 use kiln::tools::datagen::Settings;
 use lexopt::prelude::*;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// `kiln datagen`: what to generate, and with which network, if not with the one of the program.
@@ -33,22 +33,13 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
-            Long("positions") => {
-                positions = Some(arguments.value()?.parse_with(|text| number(text, 1..=1_000_000_000_000))?)
-            }
-            Long("shard") => {
-                settings.shard_positions = arguments.value()?.parse_with(|text| number(text, 1..=2_000_000))?
-            }
-            Long("nodes") => {
-                settings.soft_nodes = arguments.value()?.parse_with(|text| number(text, 1..=1_000_000_000))?
-            }
-            Long("threads") => {
-                settings.threads =
-                    arguments.value()?.parse_with(|text| number(text, 1..=super::MAX_THREADS as u64))? as usize
-            }
-            Long("seed") => settings.seed = arguments.value()?.parse_with(|text| number(text, 0..=u64::MAX))?,
-            Long("frc") => settings.frc_percent = arguments.value()?.parse_with(|text| number(text, 0..=100))? as u32,
-            Long("hash") => settings.hash = arguments.value()?.parse_with(|text| number(text, 1..=1024))? as usize,
+            Long("positions") => positions = Some(read_number(arguments, 1..=1_000_000_000_000)?),
+            Long("shard") => settings.shard_positions = read_number(arguments, 1..=2_000_000)?,
+            Long("nodes") => settings.soft_nodes = read_number(arguments, 1..=1_000_000_000)?,
+            Long("threads") => settings.threads = read_number(arguments, 1..=MAX_THREADS)?,
+            Long("seed") => settings.seed = read_number(arguments, 0..=u64::MAX)?,
+            Long("frc") => settings.frc_percent = read_number(arguments, 0..=100)?,
+            Long("hash") => settings.hash = read_number(arguments, 1..=1024)?,
             Long("commit") => settings.commit = Some(arguments.value()?.string()?),
             Long("network") => network = Some(PathBuf::from(arguments.value()?)),
             Value(path) if folder.is_none() => folder = Some(PathBuf::from(path)),
@@ -59,11 +50,6 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
     settings.folder = folder.ok_or(format!("datagen needs a folder for its shards, {example}"))?;
     settings.positions = positions.ok_or(format!("datagen needs --positions, how many to generate, {example}"))?;
     Ok(Some(Box::new(Datagen { settings, network })))
-}
-
-fn number(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
 }
 
 /// Reads what follows `data`; nothing if help is asked for.

@@ -15,8 +15,11 @@ use kiln::tools::{bench, data, datagen, net, perft, tables};
 use kiln::uci::{self, Engine, ParseError};
 use lexopt::prelude::*;
 use std::error::Error;
+use std::fmt::Display;
 use std::io::{self, BufReader, IsTerminal, Write};
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Duration;
 
 const HELP: &str = "\
@@ -126,7 +129,7 @@ fn parse() -> Result<Task, lexopt::Error> {
         match argument {
             Short('h') | Long("help") => return Ok(Task::Print(HELP.into())),
             Short('V') | Long("version") => return Ok(Task::Print(format!("Kiln {}\n", env!("CARGO_PKG_VERSION")))),
-            Long("threads") => threads = Some(arguments.value()?.parse_with(read_threads)?),
+            Long("threads") => threads = Some(read_number(&mut arguments, 1..=MAX_THREADS)?),
             Long("divide") => divide = true,
             Value(word) if words.is_empty() && threads.is_none() && !divide => {
                 // Names of files need not be text.
@@ -214,9 +217,15 @@ fn read_depth(text: &str) -> Result<u32, String> {
     depth.ok_or(format!("bad depth {text:?}: expected a whole number from 1"))
 }
 
-fn read_threads(text: &str) -> Result<usize, String> {
-    let threads = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
-    threads.ok_or(format!("expected a whole number of threads from 1 to {MAX_THREADS}"))
+/// The value of an option: a whole number in this range.
+fn read_number<T>(arguments: &mut lexopt::Parser, range: RangeInclusive<T>) -> Result<T, lexopt::Error>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    arguments.value()?.parse_with(|text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
+    })
 }
 
 fn run(task: Task) -> io::Result<()> {

@@ -1,30 +1,17 @@
 //! The arguments after `kiln net`.
 
+use super::read_number;
 use kiln::tools::net::Task;
 use kiln_gen::network::{Head, Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// All that may be given to `kiln net import`.
-#[derive(Default)]
-struct Options {
-    mirrored: bool,
-    merged_kings: bool,
-    layers: Option<Head>,
-    hidden: Option<u32>,
-    king_buckets: Option<[u8; 64]>,
-    output_buckets: Option<u8>,
-    qa: Option<u16>,
-    qb: Option<u16>,
-    scale: Option<u16>,
-    name: Option<String>,
-}
-
 /// Reads what follows `net`; nothing if help is asked for.
 pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
     let mut words = Vec::new();
-    let mut options = Options::default();
+    let (mut header, mut hidden) = (Header::plain(0), None);
+    header.provenance.description = "imported from bullet's quantised.bin".into();
     let mut last_option = None;
     while let Some(argument) = arguments.next()? {
         if let Long(name) = argument {
@@ -32,18 +19,18 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
         }
         match argument {
             Short('h') | Long("help") => return Ok(None),
-            Long("mirrored") => options.mirrored = true,
-            Long("merged-kings") => options.merged_kings = true,
-            Long("layers") => options.layers = Some(arguments.value()?.parse_with(read_layers)?),
-            Long("hidden") => options.hidden = Some(arguments.value()?.parse_with(|text| read_number(text, u32::MAX))?),
-            Long("king-buckets") => options.king_buckets = Some(read_king_buckets(arguments.value()?)?),
+            Long("mirrored") => header.inputs.mirrored = true,
+            Long("merged-kings") => header.inputs.merged_kings = true,
+            Long("layers") => header.head = arguments.value()?.parse_with(read_layers)?,
+            Long("hidden") => hidden = Some(read_number(arguments, 0..=u32::MAX)?),
+            Long("king-buckets") => header.inputs.king_buckets = read_king_buckets(arguments.value()?)?,
             Long("output-buckets") => {
-                options.output_buckets = Some(arguments.value()?.parse_with(read_output_buckets)?);
+                header.output_buckets = equal_output_buckets(read_number(arguments, 1..=MAX_OUTPUT_BUCKETS as u8)?);
             }
-            Long("qa") => options.qa = Some(arguments.value()?.parse_with(|text| read_number(text, u16::MAX))?),
-            Long("qb") => options.qb = Some(arguments.value()?.parse_with(|text| read_number(text, u16::MAX))?),
-            Long("scale") => options.scale = Some(arguments.value()?.parse_with(|text| read_number(text, u16::MAX))?),
-            Long("name") => options.name = Some(arguments.value()?.string()?),
+            Long("qa") => header.qa = read_number(arguments, 0..=u16::MAX)?,
+            Long("qb") => header.qb = read_number(arguments, 0..=u16::MAX)?,
+            Long("scale") => header.scale = read_number(arguments, 0..=u16::MAX)?,
+            Long("name") => header.name = arguments.value()?.string()?,
             Value(word) => words.push(word),
             _ => return Err(argument.unexpected()),
         }
@@ -58,7 +45,8 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
         (Some("info"), [file]) => Task::Info(file.clone()),
         (Some("verify"), [file]) => Task::Verify(file.clone()),
         (Some("import"), [quantised, out]) => {
-            let header = Box::new(options.header()?);
+            let hidden = hidden.ok_or("net import needs --hidden, the width of an accumulator, as in --hidden 256")?;
+            let header = Box::new(Header { hidden, ..header });
             Task::Import { quantised: quantised.clone(), out: out.clone(), header }
         }
         (Some("export"), [asset, out]) => Task::Export { asset: asset.clone(), out: out.clone() },
@@ -72,38 +60,10 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
     }))
 }
 
-impl Options {
-    fn header(self) -> Result<Header, String> {
-        let hidden = self.hidden.ok_or("net import needs --hidden, the width of an accumulator, as in --hidden 256")?;
-        let mut header = Header::plain(hidden);
-        header.provenance.description = "imported from bullet's quantised.bin".into();
-        header.inputs.mirrored = self.mirrored;
-        header.inputs.merged_kings = self.merged_kings;
-        header.head = self.layers.unwrap_or(header.head);
-        header.inputs.king_buckets = self.king_buckets.unwrap_or(header.inputs.king_buckets);
-        header.output_buckets = self.output_buckets.map_or(header.output_buckets, equal_output_buckets);
-        header.qa = self.qa.unwrap_or(header.qa);
-        header.qb = self.qb.unwrap_or(header.qb);
-        header.scale = self.scale.unwrap_or(header.scale);
-        header.name = self.name.unwrap_or(header.name);
-        Ok(header)
-    }
-}
-
-fn read_number<T: TryFrom<u64> + Into<u64>>(text: &str, limit: T) -> Result<T, String> {
-    let number = text.parse().ok().and_then(|number: u64| number.try_into().ok());
-    number.ok_or_else(|| format!("expected a whole number up to {}", limit.into()))
-}
-
 fn read_layers(text: &str) -> Result<Head, String> {
     let widths = text.split_once(',').and_then(|(first, second)| Some((first.parse().ok()?, second.parse().ok()?)));
     let (first, second) = widths.ok_or(format!("bad layers {text:?}: expected their widths, as in 16,32"))?;
     Ok(Head::Layers { first, second })
-}
-
-fn read_output_buckets(text: &str) -> Result<u8, String> {
-    let count = text.parse().ok().filter(|&count| (1..=MAX_OUTPUT_BUCKETS).contains(&usize::from(count)));
-    count.ok_or(format!("expected a whole number from 1 to {MAX_OUTPUT_BUCKETS}"))
 }
 
 /// The buckets from a1 to h8, in one argument or in a file.

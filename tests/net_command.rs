@@ -155,9 +155,9 @@ fn exchange_with_bullet() {
     };
     for (options, reason) in [
         (&[][..], "net import needs --hidden, "),
-        (&["--hidden", "wide"], "expected a whole number up to 4294967295"),
+        (&["--hidden", "wide"], "expected a whole number from 0 to 4294967295"),
         (&["--hidden", "33"], "hidden is 33, allowed is 32 to 2048 in steps of 32"),
-        (&["--hidden", "64", "--qa", "65536"], "expected a whole number up to 65535"),
+        (&["--hidden", "64", "--qa", "65536"], "expected a whole number from 0 to 65535"),
         (&["--hidden", "64", "--qa", "256"], "qa is 256, allowed is 1 to 255"),
         (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
         (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected their widths, as in 16,32"),
