@@ -1,8 +1,9 @@
 //! Faults of the build: the build script, run as Cargo runs it, works or says in one sentence what is wrong.
 
-mod bad_networks;
+mod common;
 
-use bad_networks::bad_networks;
+use common::bad_networks::bad_networks;
+use common::{default_network, scratch};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,20 +24,12 @@ fn script() -> PathBuf {
     scripts.max().expect("this package has a build script").1
 }
 
-/// A folder of its own for each test, empty.
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("build faults").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 /// A source tree with nothing but the default network, and an empty output folder beside it.
 fn source_tree(folder: &Path) -> (PathBuf, PathBuf) {
     let (source, out) = (folder.join("source"), folder.join("out"));
     fs::create_dir_all(source.join("assets")).unwrap();
     fs::create_dir(&out).unwrap();
-    fs::write(source.join("assets/kiln.nnue.zst"), default_network()).unwrap();
+    fs::copy(default_network(), source.join("assets/kiln.nnue.zst")).unwrap();
     (source, out)
 }
 
@@ -72,10 +65,6 @@ fn succeed(command: &mut Command) -> Vec<String> {
     directives
 }
 
-fn default_network() -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/kiln.nnue.zst")).unwrap()
-}
-
 /// The files of a folder and below it, with their contents.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
@@ -108,7 +97,7 @@ fn networks_that_cannot_be_embedded() {
     };
     refused(&folder.join("missing"), "it cannot be read: ");
     // Even root cannot read what is in a file as if that were a folder.
-    fs::write(&file, default_network()).unwrap();
+    fs::copy(default_network(), &file).unwrap();
     refused(&file.join("inside"), "it cannot be read: ");
     fs::File::create(folder.join("endless")).unwrap().set_len((1 << 27) + 1).unwrap();
     refused(&folder.join("endless"), "it has 134217729 bytes, allowed are at most 134217728");
@@ -125,7 +114,7 @@ fn networks_that_cannot_be_embedded() {
 #[test]
 fn bits_flipped_in_a_network() {
     let folder = scratch("flips");
-    let good = default_network();
+    let good = fs::read(default_network()).unwrap();
     succeed(&mut command(&folder));
     let embedded = || {
         ["network_features.bin", "network_head.bin", "network_dimensions.rs"]

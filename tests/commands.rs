@@ -1,30 +1,17 @@
 //! Commands for testers and for people, through the built binary.
 
+mod common;
+
+use common::{kiln, refusal};
 use kiln::board::Position;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Runs `kiln` with these arguments: what it prints, or its error.
-fn kiln(arguments: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
-    let output = command.args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
-    let (out, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert_eq!(output.status.success(), error.is_empty(), "{arguments:?}: {error}");
-    if output.status.success() { Ok(out) } else { Err(error) }
-}
-
-/// The one sentence with which it fails.
-fn refusal(arguments: &[&str]) -> String {
-    let error = kiln(arguments).expect_err("it fails");
-    assert_eq!(error.lines().count(), 1, "{error}");
-    error
-}
-
 /// As OpenBench reads them: the words after `info string genfens`, the last two of which are numbers.
 fn openings(request: &str) -> Vec<Position> {
-    let out = kiln(&[request, "quit"]).unwrap();
+    let out = kiln(&[request, "quit"]);
     let fens = out.lines().filter_map(|line| line.strip_prefix("info string genfens "));
     let position = |fen: &str| {
         assert!(fen.split(' ').skip(4).all(|number| number.parse::<u32>().is_ok()), "{fen}");
@@ -61,7 +48,7 @@ fn openings_from_a_book() {
     assert_eq!(found.len(), 12);
     let bad = folder.join("bad.epd");
     fs::write(&bad, "[Event \"?\"]\n").unwrap();
-    let answer = |book: &str| kiln(&[&format!("genfens 1 seed 1 book {book}"), "quit"]).unwrap();
+    let answer = |book: &str| kiln(&[&format!("genfens 1 seed 1 book {book}"), "quit"]);
     assert!(answer(bad.to_str().unwrap()).contains("is no position: "));
     assert!(answer("nowhere.epd").starts_with("info string cannot read the book \"nowhere.epd\": "));
     fs::write(&bad, "\n\n").unwrap();
@@ -73,24 +60,24 @@ fn openings_from_a_book() {
 
 #[test]
 fn commands_as_arguments() {
-    let quoted = kiln(&["position startpos moves e2e4", "go depth 3"]).unwrap();
+    let quoted = kiln(&["position startpos moves e2e4", "go depth 3"]);
     let best = |out: &str| out.lines().last().unwrap().split(' ').next() == Some("bestmove");
-    assert!(best(&quoted) && best(&kiln(&["position", "startpos", "moves", "e2e4", "go", "depth", "3"]).unwrap()));
-    assert!(kiln(&["uci", "quit"]).unwrap().ends_with("uciok\n"));
+    assert!(best(&quoted) && best(&kiln(&["position", "startpos", "moves", "e2e4", "go", "depth", "3"])));
+    assert!(kiln(&["uci", "quit"]).ends_with("uciok\n"));
     assert!(refusal(&["no such command"]).contains("\"kiln help\" lists what can be done"));
 }
 
 #[test]
 fn an_analysis_that_nobody_watches() {
-    let out = kiln(&["analyse", "--depth", "4", "startpos", "moves", "1.", "e4", "e5", "2.Nf3", "b8c6"]).unwrap();
+    let out = kiln(&["analyse", "--depth", "4", "startpos", "moves", "1.", "e4", "e5", "2.Nf3", "b8c6"]);
     assert!(out.contains("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\n"), "{out}");
     let depths: Vec<&str> = out.lines().filter(|line| line.starts_with("depth ")).collect();
     assert!(depths.len() >= 4 && depths.iter().all(|line| line.contains(" %  3. ")), "{out}");
     let last = out.lines().last().unwrap();
     assert!(last.starts_with("Best move: ") && last.contains("depth 4"), "{last}");
-    let mate = kiln(&["analyse", "--depth", "3", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"]).unwrap();
+    let mate = kiln(&["analyse", "--depth", "3", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"]);
     assert!(mate.lines().last().unwrap().starts_with("Best move: Ra8# (a1a8); #1  White 100 %"), "{mate}");
-    let over = |fen| kiln(&["analyse", fen]).unwrap().lines().last().map(String::from);
+    let over = |fen| kiln(&["analyse", fen]).lines().last().map(String::from);
     assert_eq!(over("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1").unwrap(), "Checkmate: White has won.");
     assert_eq!(over("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1").unwrap(), "Stalemate.");
     for (bad, expected) in [
@@ -128,7 +115,7 @@ fn control_c_ends_an_analysis_with_its_result() {
 
 #[test]
 fn a_speedtest_ends_with_what_testers_read() {
-    let out = kiln(&["speedtest", "1", "1", "1"]).unwrap();
+    let out = kiln(&["speedtest", "1", "1", "1"]);
     let last: Vec<&str> = out.lines().last().unwrap().split(' ').collect();
     assert!(last.len() == 4 && last[1] == "nodes" && last[3] == "nps", "{out}");
     assert!(refusal(&["speedtest", "0"]).contains("expected a whole number from 1 to 1024"));

@@ -1,43 +1,16 @@
 //! `kiln datagen` and `kiln data`, through the built binary, and `kiln::data` beside the crate `viriformat`.
 
+mod common;
+
+use common::{kiln, refusal, scratch};
 use kiln::data::{self, Game, Outcome, Ply, SUFFIX, Shard};
 use kiln::tools::datagen::chess960;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// An empty folder for one test.
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("datagen").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn command<T: AsRef<OsStr>>(words: &[T]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
-    command.args(words).stdin(Stdio::null());
-    command
-}
-
-/// Runs `kiln` with these words and returns what it prints.
-fn kiln<T: AsRef<OsStr>>(words: &[T]) -> String {
-    let output = command(words).output().expect("the binary starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The one sentence with which it fails.
-fn refusal<T: AsRef<OsStr>>(words: &[T]) -> String {
-    let output = command(words).output().expect("the binary starts");
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && error.lines().count() == 1, "{error}");
-    error.strip_prefix("kiln: ").expect("the name of the program").trim_end().into()
-}
 
 /// The words for a small run into a folder, with more words.
 fn words(folder: &Path, more: &str) -> Vec<String> {
@@ -79,7 +52,11 @@ fn the_same_bytes_whatever_the_threads() {
 #[test]
 fn a_killed_run_goes_on() {
     let folder = scratch("killed");
-    let mut child = command(&words(&folder, "--positions 1000000")).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(words(&folder, "--positions 1000000"))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     let start = Instant::now();
     let second = folder.join("shard-00001.json");
     while !second.exists() {

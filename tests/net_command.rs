@@ -1,51 +1,25 @@
 //! `kiln net`, through the built binary.
 
-mod bad_networks;
+mod common;
 
-use bad_networks::bad_networks;
+use common::bad_networks::bad_networks;
+use common::{default_header, default_network, kiln, run, scratch};
 use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, equal_output_buckets, material};
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
-/// An empty folder for one test.
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("net").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
+/// The words after `kiln net`.
+fn words<T: AsRef<OsStr>>(words: &[T]) -> Vec<&OsStr> {
+    [OsStr::new("net")].into_iter().chain(words.iter().map(AsRef::as_ref)).collect()
 }
 
-/// Runs `kiln net` with these words: whether it succeeds, what it prints, and its error.
-fn run<T: AsRef<OsStr>>(words: &[T]) -> (bool, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
-    let output = command.arg("net").args(words).stdin(Stdio::null()).output().expect("the binary starts");
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.success(), text(output.stdout), text(output.stderr))
+fn net<T: AsRef<OsStr>>(after: &[T]) -> String {
+    kiln(&words(after))
 }
 
-fn net<T: AsRef<OsStr>>(words: &[T]) -> String {
-    let (succeeded, out, error) = run(words);
-    assert!(succeeded && error.is_empty(), "{error}");
-    out
-}
-
-/// The one sentence with which it fails.
-fn refusal<T: AsRef<OsStr>>(words: &[T]) -> String {
-    let (succeeded, _, error) = run(words);
-    assert!(!succeeded);
-    assert_eq!(error.lines().count(), 1, "{error}");
-    error.strip_prefix("kiln: ").expect("the name of the program").trim_end().into()
-}
-
-fn default_network() -> String {
-    format!("{}/assets/kiln.nnue.zst", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// What it says of itself.
-fn default_header() -> Header {
-    Asset::read_header(include_bytes!("../assets/kiln.nnue.zst")).unwrap()
+fn refusal<T: AsRef<OsStr>>(after: &[T]) -> String {
+    common::refusal(&words(after))
 }
 
 /// Wide, with everything there is.
@@ -58,7 +32,7 @@ fn large(head: Head) -> Asset {
 
 #[test]
 fn headers_are_shown() {
-    let info = net(&["info", &default_network()]);
+    let info = net(&["info".as_ref(), default_network().as_os_str()]);
     let Header { name, expected, .. } = &default_header();
     let shape = default_header().shape();
     for line in [
@@ -91,14 +65,14 @@ fn headers_are_shown() {
 
 #[test]
 fn expected_scores_are_verified() {
-    let found = net(&["verify", &default_network()]);
+    let found = net(&["verify".as_ref(), default_network().as_os_str()]);
     assert_eq!(found.lines().filter(|line| line.starts_with("right  found ")).count(), 4, "{found}");
     assert!(found.ends_with("\nthe hash is right, and 4 of 4 expected scores\n"), "{found}");
 
     let file = scratch("verify").join("network");
     let verify = |asset: &Asset| {
         fs::write(&file, asset.to_bytes()).unwrap();
-        run(&["verify".as_ref(), file.as_os_str()])
+        run(&words(&["verify".as_ref(), file.as_os_str()]))
     };
     let mut asset = material();
     asset.header.expected[1].score += 1;
@@ -211,7 +185,7 @@ fn files_that_are_none() {
         assert!(refused(&file).ends_with(": it has 134217729 bytes, allowed are at most 134217728"));
     }
     let nowhere = folder.join("missing/out");
-    let error = refusal(&["export".as_ref(), OsStr::new(&default_network()), nowhere.as_os_str()]);
+    let error = refusal(&["export".as_ref(), default_network().as_os_str(), nowhere.as_os_str()]);
     assert!(error.starts_with(&format!("cannot write {}: ", nowhere.display())), "{error}");
 }
 

@@ -1,5 +1,8 @@
 //! Counts of legal move sequences against published ones.
 
+mod common;
+
+use common::test_data;
 use kiln::board::Position;
 use kiln::tools::perft::perft;
 
@@ -35,13 +38,8 @@ fn chess960() {
 /// The suites, to the depth that keeps each position under this many leaves, or under as many as the environment says.
 fn suite(name: &str, most_leaves: u64) {
     let most_leaves = std::env::var("KILN_PERFT_LEAVES").map_or(most_leaves, |text| text.parse().expect("a number"));
-    let folder =
-        std::env::var("KILN_TEST_DATA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data").into());
-    let path = format!("{folder}/perft/{name}");
-    let Ok(suite) = std::fs::read_to_string(&path) else {
-        eprintln!("skipped: there is no {path}; set KILN_TEST_DATA to a folder with perft/{name}");
-        return;
-    };
+    let Some(path) = test_data(&format!("perft/{name}")) else { return };
+    let suite = std::fs::read_to_string(&path).unwrap();
     let mut positions = 0;
     for line in suite.lines().filter(|line| !line.trim().is_empty()) {
         let (fen, counts) = line.split_once(';').expect("a FEN, then ;D1 count ;D2 count …");

@@ -1,5 +1,8 @@
 //! Networks of other shapes, each built into an engine of its own without a change to the source, against the reference evaluation.
 
+mod common;
+
+use common::{default_header, scratch};
 use kiln::board::Position;
 use kiln::nnue::{LoadError, Network};
 use kiln::tools::net::reference;
@@ -35,12 +38,6 @@ fn shapes() -> [Header; 3] {
             equal_output_buckets(1),
         ),
     ]
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 /// Positions of random games.
@@ -81,7 +78,9 @@ fn scores(engine: &Path, positions: &[Position]) -> Vec<i64> {
 
 #[test]
 fn each_shape_agrees_with_the_reference() {
-    let folder = folder("swap");
+    // What was built before is of use.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("swap");
+    fs::create_dir_all(&folder).unwrap();
     let positions = positions();
     for (i, header) in shapes().into_iter().enumerate() {
         let layers = header.head != Head::Single;
@@ -114,26 +113,19 @@ fn each_shape_agrees_with_the_reference() {
     }
 }
 
-/// What the default network says of itself.
-fn default_network() -> Header {
-    Asset::read_header(include_bytes!("../assets/kiln.nnue.zst")).unwrap()
-}
-
 /// An asset of the shape that this test is built with, with other weights.
 fn other_weights() -> Asset {
-    Asset::random(Header { name: "other weights".into(), ..default_network() }, 3)
+    Asset::random(Header { name: "other weights".into(), ..default_header() }, 3)
 }
 
 #[test]
 fn loaded_while_the_program_runs() {
-    if kiln::nnue::NAME != default_network().name {
+    if kiln::nnue::NAME != default_header().name {
         eprintln!("skipped: this build has another network than the default one");
         return;
     }
-    let folder = folder("loaded");
-    let _ = fs::remove_dir_all(&folder);
+    let folder = scratch("loaded");
     let (file, cache) = (folder.join("a network.zst"), folder.join("cache"));
-    fs::create_dir_all(&folder).unwrap();
     let asset = other_weights();
     fs::write(&file, asset.to_bytes()).unwrap();
     let agrees = |network: &Network| {
@@ -170,7 +162,7 @@ fn loaded_while_the_program_runs() {
 
 #[test]
 fn networks_that_cannot_be_loaded() {
-    let folder = folder("refused");
+    let folder = scratch("refused");
     let refused = |path: &Path| match Network::load_with_cache(path, None) {
         Err(error) => error.to_string(),
         Ok(network) => panic!("{} was loaded", network.name()),

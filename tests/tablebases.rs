@@ -1,10 +1,12 @@
 //! The Syzygy tables as Kiln and as python-chess read them.
 
+mod common;
+
+use common::{scratch, test_data};
 use kiln::board::{History, Position};
 use kiln::tablebases::{Error, Files, Tablebases, Wdl};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -12,21 +14,8 @@ use std::thread;
 /// The folder of small tables, and the right to open a set; none, which is said, if there is no such folder.
 fn tables() -> Option<(String, MutexGuard<'static, ()>)> {
     static ONE_SET_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let data = std::env::var("KILN_TEST_DATA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data").into());
-    let folder = format!("{data}/syzygy");
-    if !Path::new(&folder).is_dir() {
-        println!("skipped: there is no {folder}");
-        return None;
-    }
+    let folder = test_data("syzygy")?;
     Some((folder, ONE_SET_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)))
-}
-
-/// A folder of its own for a test.
-fn scratch(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 fn position(fen: &str) -> Position {

@@ -1,19 +1,16 @@
 //! `kiln tables`, through the built binary.
 
-use std::process::{Command, Stdio};
+mod common;
 
-/// Runs `kiln tables` with these words: what it prints, or its error.
-fn tables(words: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
-    let output = command.arg("tables").args(words).stdin(Stdio::null()).output().expect("the binary starts");
-    let (out, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert_eq!(output.status.success(), error.is_empty(), "{words:?}: {error}");
-    if output.status.success() { Ok(out) } else { Err(error) }
+use common::{kiln, refusal};
+
+fn tables(words: &[&str]) -> String {
+    kiln(&[&["tables"], words].concat())
 }
 
 #[test]
 fn every_blob_is_listed() {
-    let list = tables(&[]).unwrap();
+    let list = tables(&[]);
     let words = |line: &str| line.split_whitespace().map(String::from).collect::<Vec<_>>();
     let mut lines = list.lines().map(words);
     assert_eq!(lines.next().unwrap(), ["blob", "bytes", "align", "type", "sha256"]);
@@ -45,8 +42,8 @@ fn attack_sets_are_drawn() {
 R rook on e4   x attacked   X attacked and occupied   o occupied
 11 squares, 0x000010106f101010
 ";
-    assert_eq!(tables(&["rook", "e4", "e6", "g4", "h7"]).unwrap(), rook);
-    assert_eq!(tables(&["rook", "e4", "0x80100040000000"]).unwrap(), rook);
+    assert_eq!(tables(&["rook", "e4", "e6", "g4", "h7"]), rook);
+    assert_eq!(tables(&["rook", "e4", "0x80100040000000"]), rook);
     for (words, sum) in [
         (&["rook", "a1"][..], "14 squares, 0x01010101010101fe"),
         (&["bishop", "a1", "c3"], "2 squares, 0x0000000000040200"),
@@ -62,7 +59,7 @@ R rook on e4   x attacked   X attacked and occupied   o occupied
         (&["line", "c3", "d3"], "8 squares, 0x0000000000ff0000"),
         (&["superpiece", "a1"], "23 squares, "),
     ] {
-        let drawn = tables(words).unwrap();
+        let drawn = tables(words);
         assert!(drawn.contains(sum), "{words:?}: {drawn}");
         assert_eq!(drawn.lines().count(), 12, "{words:?}: {drawn}");
     }
@@ -70,9 +67,9 @@ R rook on e4   x attacked   X attacked and occupied   o occupied
 
 #[test]
 fn lines_and_lanes_are_drawn() {
-    let line = tables(&["line", "b1", "b4"]).unwrap();
+    let line = tables(&["line", "b1", "b4"]);
     assert!(line.contains("\n4  .  o  .  .  .  .  .  .\n3  .  x  .  .  .  .  .  .\n"), "{line}");
-    let superpiece = tables(&["superpiece", "e4"]).unwrap();
+    let superpiece = tables(&["superpiece", "e4"]);
     assert!(superpiece.contains("\n6   .   . nw2 nw0  n2  n0 "), "{superpiece}");
     assert!(superpiece.contains("\n4  w4  w3  w2  w1   @  e1  e2  e3\n"), "{superpiece}");
 }
@@ -94,8 +91,7 @@ fn what_cannot_be_drawn_is_named() {
         (&["superpiece"], "superpiece needs one square and nothing else"),
         (&["superpiece", "e4", "e5"], "superpiece needs one square and nothing else"),
     ] {
-        let error = tables(words).unwrap_err();
+        let error = refusal(&[&["tables"], words].concat());
         assert!(error.contains(reason), "{words:?}: {error}");
-        assert_eq!(error.lines().count(), 1, "{words:?}: {error}");
     }
 }

@@ -1,15 +1,16 @@
 //! The built binary, spoken to as a GUI would.
 
-mod bad_networks;
+mod common;
 
-use bad_networks::bad_networks;
+use common::bad_networks::bad_networks;
+use common::{default_header, kiln, refusal, scratch, test_data};
 use kiln::board::{History, Position};
 use kiln_gen::network::{Asset, Header, Provenance};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -102,10 +103,6 @@ fn feed(input: &str) -> String {
     }
     assert!(kiln.process.wait().unwrap().success());
     text
-}
-
-fn arguments(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kiln")).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 #[test]
@@ -406,17 +403,10 @@ fn perft_and_options() {
     assert!(out.contains("a2a3: 380\n") && out.ends_with("Nodes searched: 8902\n"), "{out}");
 }
 
-/// What the default network says of itself.
-fn default_network() -> Header {
-    let asset = include_bytes!("../assets/kiln.nnue.zst");
-    Asset::read_header(asset).unwrap()
-}
-
 #[test]
 fn networks_by_option() {
-    let default = default_network();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a folder of  networks");
-    std::fs::create_dir_all(&folder).unwrap();
+    let default = default_header();
+    let folder = scratch("a folder of  networks");
     let write = |name: &str, hidden: u32| {
         let header = Header { name: name.into(), hidden, ..default.clone() };
         let (path, shape) = (folder.join(name), header.shape());
@@ -450,10 +440,8 @@ fn networks_by_option() {
 /// Whatever is wrong with a network's file, one sentence says it and the network stays.
 #[test]
 fn networks_that_are_none() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no networks");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    let name = default_network().name;
+    let folder = scratch("no networks");
+    let name = default_header().name;
     let mut expected = vec![(folder.clone(), "it is no regular file")];
     for (i, (bytes, reason)) in bad_networks().into_iter().enumerate() {
         let file = folder.join(format!("file {i}"));
@@ -481,13 +469,11 @@ fn networks_that_are_none() {
 /// A flipped bit is refused, or carries no meaning and changes nothing.
 #[test]
 fn bits_flipped_in_a_network() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flipped networks");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = scratch("flipped networks");
     // One that no other test has put into the cache, which is asked by the hash.
     let seed = 1000 + u64::from(std::process::id());
     let provenance = Provenance { seed, ..Provenance::default() };
-    let asset = Asset::random(Header { name: "to be flipped".into(), provenance, ..default_network() }, seed);
+    let asset = Asset::random(Header { name: "to be flipped".into(), provenance, ..default_header() }, seed);
     let good = asset.to_bytes();
     let expected = asset.evaluate(&[(0, 5, 4), (0, 0, 8), (1, 5, 60)], false);
     let bits = (0..8 * good.len()).step_by(8 * good.len() / 60);
@@ -512,7 +498,7 @@ fn bits_flipped_in_a_network() {
     for lines in lines.chunks(3) {
         if lines[0].contains(" is not used: ") {
             refused += 1;
-            let name = default_network().name;
+            let name = default_header().name;
             assert!(lines[1].starts_with(&format!("network {name} says ")), "{}", lines[1]);
         } else {
             assert!(
@@ -580,11 +566,7 @@ fn endgame_tables_are_asked() {
     assert!(lines[0].starts_with("cannot read the folder \"/no such folder/at all\": "), "{out}");
     assert!(lines[1].starts_with("no Syzygy tables "), "{out}");
 
-    let data = std::env::var("KILN_TEST_DATA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data").into());
-    let folder = format!("{data}/syzygy");
-    if !Path::new(&folder).is_dir() {
-        return println!("skipped: there is no {folder}");
-    }
+    let Some(folder) = test_data("syzygy") else { return };
     let set = format!("setoption name SyzygyPath value {folder}\n");
     // The root is in a table.
     for (fen, score, moves) in [
@@ -644,7 +626,7 @@ fn limited_strength_limits_nodes() {
 
 #[test]
 fn the_debug_log_has_both_sides() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("debug log {}", std::process::id()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("debug log {}", std::process::id()));
     let name = path.display();
     let set = "setoption name Debug Log File value";
     feed(&format!("{set} {name}\nisready\n{set} <empty>\nuci\n{set} {name}\ngo depth 1"));
@@ -663,7 +645,7 @@ fn the_debug_log_has_both_sides() {
 fn own_commands() {
     let out = feed("perft 3\nlicense\neval\nbench 1\ndebug on\nregister later\nnonsense eval");
     assert!(out.contains("Nodes searched: 8902") && out.contains("Permission is hereby granted"), "{out}");
-    assert_eq!(out.matches(&format!("network {} says ", default_network().name)).count(), 2, "{out}");
+    assert_eq!(out.matches(&format!("network {} says ", default_header().name)).count(), 2, "{out}");
     assert!(out.contains(" nps\n") && !out.contains("info string"), "{out}");
 }
 
@@ -738,27 +720,22 @@ fn time_is_kept() {
 
 #[test]
 fn commands_as_arguments() {
-    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
-    let perft = arguments(&["perft", "3"]);
-    assert!(perft.status.success() && text(&perft).starts_with("8902 nodes "));
-    let divided = arguments(&["perft", "3", "--divide", "--threads", "3"]);
-    assert!(text(&divided).contains("b1c3: 440\n") && text(&divided).contains("\n8902 nodes "));
-    assert_eq!(text(&divided).lines().count(), 22);
-    let fen = arguments(&["perft", "2", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"]);
-    assert!(text(&fen).starts_with("191 nodes "));
-    let tables = arguments(&["tables"]);
-    assert!(text(&tables).contains("slider_attacks"));
+    assert!(kiln(&["perft", "3"]).starts_with("8902 nodes "));
+    let divided = kiln(&["perft", "3", "--divide", "--threads", "3"]);
+    assert!(divided.contains("b1c3: 440\n") && divided.contains("\n8902 nodes "));
+    assert_eq!(divided.lines().count(), 22);
+    assert!(kiln(&["perft", "2", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"]).starts_with("191 nodes "));
+    assert!(kiln(&["tables"]).contains("slider_attacks"));
     for (bad, reason) in [
         (&["perft", "0"][..], "bad depth \"0\""),
         (&["perft", "1", "8/8"], "four to six fields"),
-        (&["perft", "1", "--threads", "0"], "threads from 1 to 1024"),
+        (&["perft", "1", "--threads", "0"], "expected a whole number from 1 to 1024"),
         (&["bench", "--divide"], "are for perft"),
         (&["nonsense"], "cannot do \"nonsense\""),
         (&["--nonsense"], "--nonsense"),
     ] {
-        let output = arguments(bad);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && error.contains(reason), "{bad:?}: {error}");
+        let error = refusal(bad);
+        assert!(error.contains(reason), "{bad:?}: {error}");
     }
 }
 
@@ -766,7 +743,7 @@ fn commands_as_arguments() {
 #[test]
 fn bench_signature() {
     const SIGNATURE: u64 = 372_461;
-    let text = String::from_utf8(arguments(&["bench"]).stdout).unwrap();
+    let text = kiln(&["bench"]);
     let last: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
     assert_eq!((last[0].parse(), last[1], last[3]), (Ok(SIGNATURE), "nodes", "nps"), "{text}");
 }

@@ -4,8 +4,7 @@ use kiln_gen::network::{Asset, Header};
 
 /// A network of the default one's shape, so that the shape is no reason to refuse it, with a change.
 fn changed(change: impl FnOnce(&mut Asset)) -> Vec<u8> {
-    let default = Asset::read_header(include_bytes!("../../assets/kiln.nnue.zst")).unwrap();
-    let mut asset = Asset::random(Header { name: "to be spoilt".into(), ..default }, 1);
+    let mut asset = Asset::random(Header { name: "to be spoilt".into(), ..super::default_header() }, 1);
     change(&mut asset);
     asset.to_bytes()
 }
