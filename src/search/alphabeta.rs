@@ -429,7 +429,6 @@ impl<'a> Worker<'a> {
             let now = evaluation.expect("not in check");
             let table_move = table_move.filter(|&mv| mv.is_noisy() && position.gains(mv, probcut_beta - now));
             let mut picker = MovePicker::noisy(table_move, (probcut_beta - now).max(0));
-            self.evaluator.prepare(position);
             while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
                 let mut next = position.clone();
                 self.play(position, &mut next, mv, ply);
@@ -457,7 +456,6 @@ impl<'a> Worker<'a> {
         let mut tried_noisy = ArrayVec::<Move, 32>::new();
         let mut child_line = Line::new();
         let mut picker = MovePicker::new(table_move);
-        self.evaluator.prepare(position);
         while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
             if Some(mv) == excluded || (is_root && !self.is_searched(mv)) {
                 continue;
