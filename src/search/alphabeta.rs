@@ -201,14 +201,17 @@ impl<'a> Worker<'a> {
         [1, 2].map(|plies| self.back(ply, plies).played)
     }
 
-    /// Plays a move of the node at `ply`.
-    fn play(&mut self, position: &Position, next: &mut Position, mv: Move, ply: usize) {
+    /// The position after a move of the node at `ply`.
+    #[inline]
+    fn play(&mut self, position: &Position, mv: Move, ply: usize) -> Position {
         self.shared.search.table.prefetch(position.key_after(mv));
         let played = PieceTo::new(position, mv);
         let frame = self.frame(ply);
         (frame.mv, frame.played) = (Some(mv), played);
         self.memory.history.push(position);
-        self.evaluator.play(next, mv);
+        let mut next = position.clone();
+        self.evaluator.play(&mut next, mv);
+        next
     }
 
     fn take_back(&mut self) {
@@ -430,8 +433,7 @@ impl<'a> Worker<'a> {
             let table_move = table_move.filter(|&mv| mv.is_noisy() && position.gains(mv, probcut_beta - now));
             let mut picker = MovePicker::noisy(table_move, (probcut_beta - now).max(0));
             while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
-                let mut next = position.clone();
-                self.play(position, &mut next, mv, ply);
+                let next = self.play(position, mv, ply);
                 let window = (-probcut_beta, -probcut_beta + 1);
                 let mut score = -self.quiescence::<false>(&next, window, ply + 1)?;
                 if score >= probcut_beta {
@@ -543,8 +545,7 @@ impl<'a> Worker<'a> {
                 }
             }
 
-            let mut next = position.clone();
-            self.play(position, &mut next, mv, ply);
+            let next = self.play(position, mv, ply);
             let mut new_depth = depth - 1 + extension;
             let mut score = -Score::INFINITE;
 
@@ -814,8 +815,7 @@ impl<'a> Worker<'a> {
                     }
                 }
             }
-            let mut next = position.clone();
-            self.play(position, &mut next, mv, ply);
+            let next = self.play(position, mv, ply);
             let score = -self.quiescence::<PV>(&next, (-beta, -alpha), ply + 1)?;
             self.take_back();
             if score > best {
