@@ -136,14 +136,6 @@ impl Evaluator {
         self.current = self.current.checked_sub(1).expect("a move was played");
     }
 
-    /// Computes the accumulators of the current position, which is `position`. Worth it where many others follow from one that is not scored
-    /// itself: they need not go back further.
-    pub fn prepare(&mut self, position: &Position) {
-        for side in Color::ALL {
-            self.compute(side, position);
-        }
-    }
-
     /// The score of the current position, which is `position`, for the side to move.
     pub fn evaluate(&mut self, position: &Position) -> Score {
         self.evaluate_in_bucket(position, output_bucket(position))
@@ -154,7 +146,9 @@ impl Evaluator {
     /// # Panics
     /// If there is no such bucket.
     pub fn evaluate_in_bucket(&mut self, position: &Position, bucket: usize) -> Score {
-        self.prepare(position);
+        for side in Color::ALL {
+            self.compute(side, position);
+        }
         let side = position.side_to_move();
         let sums = &self.plies[self.current].sums;
         Score::centipawns(self.network.head.forward(&sums[side], &sums[!side], bucket))

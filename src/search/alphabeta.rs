@@ -38,7 +38,7 @@ struct Frame {
     raw: Option<Score>,
     /// Left out here, to see how good the others are.
     excluded: Option<Move>,
-    /// By how much the search of the move that is played is reduced.
+    /// By how many plies the search of the move that is played is reduced.
     reduction: i32,
     /// How many children of this node's siblings failed high.
     cutoffs: u32,
@@ -201,14 +201,17 @@ impl<'a> Worker<'a> {
         [1, 2].map(|plies| self.back(ply, plies).played)
     }
 
-    /// Plays a move of the node at `ply`.
-    fn play(&mut self, position: &Position, next: &mut Position, mv: Move, ply: usize) {
+    /// The position after a move of the node at `ply`.
+    #[inline]
+    fn play(&mut self, position: &Position, mv: Move, ply: usize) -> Position {
         self.shared.search.table.prefetch(position.key_after(mv));
         let played = PieceTo::new(position, mv);
         let frame = self.frame(ply);
         (frame.mv, frame.played) = (Some(mv), played);
         self.memory.history.push(position);
-        self.evaluator.play(next, mv);
+        let mut next = position.clone();
+        self.evaluator.play(&mut next, mv);
+        next
     }
 
     fn take_back(&mut self) {
@@ -241,18 +244,9 @@ impl<'a> Worker<'a> {
         let us = position.side_to_move();
 
         if !is_root {
-            // 3. Draws, and the draw that the side to move can have by going back.
-            if let Some(score) = self.draw(position, ply) {
+            // 3. Draws, and the end of the line.
+            if let Some(score) = self.end(position, &mut alpha, beta, ply) {
                 return Ok(score);
-            }
-            if alpha < Score::DRAW && self.memory.history.can_repeat(position, self.root) {
-                alpha = self.draw_score();
-                if alpha >= beta {
-                    return Ok(alpha);
-                }
-            }
-            if ply >= MAX_PLY - 1 {
-                return Ok(if in_check { Score::DRAW } else { self.evaluator.evaluate(position) });
             }
             // 4. A mate already found nearer the root cannot be bettered.
             alpha = alpha.max(Score::mated_in(ply));
@@ -262,14 +256,10 @@ impl<'a> Worker<'a> {
             }
         }
 
-        // 5. The transposition table. What it says of a move that is not legal here belongs to another position.
+        // 5. The transposition table.
         let excluded = self.frame(ply).excluded;
         let key = position.key();
-        let known = match excluded {
-            None => self.shared.search.table.probe(key, ply),
-            Some(_) => None,
-        };
-        let known = known.filter(|entry| entry.best.is_none_or(|mv| position.is_legal(mv)));
+        let known = if excluded.is_none() { self.probe(position, ply) } else { None };
         let table_move = match is_root {
             true => self.root_table_move(known.and_then(|entry| entry.best)),
             false => known.and_then(|entry| entry.best),
@@ -332,20 +322,9 @@ impl<'a> Worker<'a> {
             };
             correction = self.memory.corrections.get(position, self.last_moves(ply));
             let corrected = corrected(position, raw, correction);
-            (evaluation, estimate) = (Some(corrected), corrected);
+            evaluation = Some(corrected);
+            estimate = known.map_or(corrected, |entry| entry.refine(corrected));
             self.frame(ply).raw = Some(raw);
-            // What a search found is better still, as far as it goes.
-            if let Some(entry) = known
-                && !entry.score.is_decisive()
-                && match entry.bound {
-                    Some(Bound::Lower) => entry.score > corrected,
-                    Some(Bound::Upper) => entry.score < corrected,
-                    Some(Bound::Exact) => true,
-                    None => false,
-                }
-            {
-                estimate = entry.score;
-            }
         }
         let frame = self.frame(ply);
         (frame.evaluation, frame.attacked, frame.was_pv) = (evaluation, attacked, was_pv);
@@ -370,11 +349,11 @@ impl<'a> Worker<'a> {
                 self.memory.histories.update_butterfly(!us, parent.attacked, mv, bonus);
             }
             // 9. Hindsight: was the move that led here reduced too much, or not enough?
-            if !is_root && parent.reduction >= p::hindsight_deeper_r() && drift >= 0 {
+            if !is_root && parent.reduction >= p::hindsight_deeper() && drift >= 0 {
                 depth += 1;
             } else if !PV
                 && depth >= 2
-                && parent.reduction >= p::hindsight_shallower_r()
+                && parent.reduction >= p::hindsight_shallower()
                 && drift < -p::hindsight_margin()
             {
                 depth -= 1;
@@ -453,10 +432,8 @@ impl<'a> Worker<'a> {
             let now = evaluation.expect("not in check");
             let table_move = table_move.filter(|&mv| mv.is_noisy() && position.gains(mv, probcut_beta - now));
             let mut picker = MovePicker::noisy(table_move, (probcut_beta - now).max(0));
-            self.evaluator.prepare(position);
             while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
-                let mut next = position.clone();
-                self.play(position, &mut next, mv, ply);
+                let next = self.play(position, mv, ply);
                 let window = (-probcut_beta, -probcut_beta + 1);
                 let mut score = -self.quiescence::<false>(&next, window, ply + 1)?;
                 if score >= probcut_beta {
@@ -481,7 +458,6 @@ impl<'a> Worker<'a> {
         let mut tried_noisy = ArrayVec::<Move, 32>::new();
         let mut child_line = Line::new();
         let mut picker = MovePicker::new(table_move);
-        self.evaluator.prepare(position);
         while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
             if Some(mv) == excluded || (is_root && !self.is_searched(mv)) {
                 continue;
@@ -569,8 +545,7 @@ impl<'a> Worker<'a> {
                 }
             }
 
-            let mut next = position.clone();
-            self.play(position, &mut next, mv, ply);
+            let next = self.play(position, mv, ply);
             let mut new_depth = depth - 1 + extension;
             let mut score = -Score::INFINITE;
 
@@ -610,7 +585,7 @@ impl<'a> Worker<'a> {
                 reduction -= history * PLY / p::reduction_history();
 
                 let reduced = (new_depth - reduction / PLY).clamp(1, (new_depth + i32::from(PV)).max(1));
-                self.frame(ply).reduction = (new_depth - reduced) * PLY;
+                self.frame(ply).reduction = new_depth - reduced;
                 let window = (-(alpha + 1), -alpha);
                 score = -self.node::<false>(&next, window, reduced, ply + 1, true, &mut child_line)?;
                 self.frame(ply).reduction = 0;
@@ -770,26 +745,16 @@ impl<'a> Worker<'a> {
         (mut alpha, beta): (Score, Score),
         ply: usize,
     ) -> Result<Score, Stopped> {
-        // 1. Stop? Draws.
+        // 1. Stop? Draws, and the end of the line.
         self.count_node(ply)?;
-        if let Some(score) = self.draw(position, ply) {
+        if let Some(score) = self.end(position, &mut alpha, beta, ply) {
             return Ok(score);
         }
-        if alpha < Score::DRAW && self.memory.history.can_repeat(position, self.root) {
-            alpha = self.draw_score();
-            if alpha >= beta {
-                return Ok(alpha);
-            }
-        }
         let in_check = position.in_check();
-        if ply >= MAX_PLY - 1 {
-            return Ok(if in_check { Score::DRAW } else { self.evaluator.evaluate(position) });
-        }
 
         // 2. The transposition table.
         let key = position.key();
-        let known = self.shared.search.table.probe(key, ply);
-        let known = known.filter(|entry| entry.best.is_none_or(|mv| position.is_legal(mv)));
+        let known = self.probe(position, ply);
         if let Some(entry) = known
             && !PV
             && entry.decides(alpha, beta)
@@ -807,17 +772,7 @@ impl<'a> Worker<'a> {
             raw = Some(evaluation);
             let correction = self.memory.corrections.get(position, self.last_moves(ply));
             best = corrected(position, evaluation, correction);
-            if let Some(entry) = known
-                && !entry.score.is_decisive()
-                && match entry.bound {
-                    Some(Bound::Lower) => entry.score > best,
-                    Some(Bound::Upper) => entry.score < best,
-                    Some(Bound::Exact) => true,
-                    None => false,
-                }
-            {
-                best = entry.score;
-            }
+            best = known.map_or(best, |entry| entry.refine(best));
             if best >= beta {
                 if known.is_none() {
                     let entry =
@@ -860,8 +815,7 @@ impl<'a> Worker<'a> {
                     }
                 }
             }
-            let mut next = position.clone();
-            self.play(position, &mut next, mv, ply);
+            let next = self.play(position, mv, ply);
             let score = -self.quiescence::<PV>(&next, (-beta, -alpha), ply + 1)?;
             self.take_back();
             if score > best {
@@ -887,6 +841,27 @@ impl<'a> Worker<'a> {
         let entry = Entry { best: best_move, score: best, evaluation: raw, depth: 0, bound, was_pv };
         self.shared.search.table.store(key, ply, entry);
         Ok(best)
+    }
+
+    /// What the transposition table knows of a position. If its move is not legal here, all of it belongs to another position.
+    fn probe(&self, position: &Position, ply: usize) -> Option<Entry> {
+        let found = self.shared.search.table.probe(position.key(), ply)?;
+        found.best.is_none_or(|mv| position.is_legal(mv)).then_some(found)
+    }
+
+    /// The score where there is no more to search: at a draw, where the draw that the side to move can have by going back is enough (it raises alpha), and at
+    /// the greatest ply.
+    fn end(&mut self, position: &Position, alpha: &mut Score, beta: Score, ply: usize) -> Option<Score> {
+        if let Some(score) = self.draw(position, ply) {
+            return Some(score);
+        }
+        if *alpha < Score::DRAW && self.memory.history.can_repeat(position, self.root) {
+            *alpha = self.draw_score();
+            if *alpha >= beta {
+                return Some(*alpha);
+            }
+        }
+        (ply >= MAX_PLY - 1).then(|| if position.in_check() { Score::DRAW } else { self.evaluator.evaluate(position) })
     }
 
     /// The score of a position that is drawn by rule; or of a mate that comes before the fifty-move rule.

@@ -1,6 +1,6 @@
 //! How far the network was off in positions that share a feature with this one, as the search found out (correction history).
 
-use super::history::{PieceTo, boxed};
+use super::history::{PieceTo, boxed, gravity};
 use super::parameters as p;
 use crate::board::Position;
 use crate::types::Color;
@@ -84,8 +84,7 @@ impl Corrections {
         ];
         let non_pawn = self.non_pawn.iter_mut().zip(places.non_pawn);
         for entry in entries.into_iter().chain(non_pawn.map(|(table, place)| &mut table[places.side][place])) {
-            let value = i32::from(*entry);
-            *entry = (value + bonus - value * bonus.abs() / LIMIT) as i16;
+            gravity::<LIMIT>(entry, bonus);
         }
     }
 }

@@ -133,8 +133,20 @@ impl Shared<'_> {
         }
     }
 
-    fn tablebase_hits(&self) -> u64 {
-        self.counters.iter().map(|counter| counter.tablebase_hits.load(Relaxed)).sum()
+    /// What is told of the best line.
+    fn report<'l>(&self, depth: i32, score: Score, line: &'l Line) -> Report<'l> {
+        Report {
+            depth: depth as u32,
+            selective_depth: line.len(),
+            rank: 1,
+            score: self.shown(score),
+            bound: Bound::Exact,
+            nodes: self.nodes(),
+            elapsed: self.timer.elapsed(),
+            hashfull: self.search.table.hashfull(),
+            tablebase_hits: self.counters.iter().map(|counter| counter.tablebase_hits.load(Relaxed)).sum(),
+            line,
+        }
     }
 
     fn is_pondering(&self) -> bool {
@@ -238,19 +250,7 @@ impl Threads {
         let elected = if search.lines > 1 { 0 } else { vote(&findings) };
         let Finding { depth, score, line } = &findings[elected];
         if elected > 0 {
-            let report = Report {
-                depth: *depth as u32,
-                selective_depth: line.len(),
-                rank: 1,
-                score: shared.shown(*score),
-                bound: Bound::Exact,
-                nodes: shared.nodes(),
-                elapsed: shared.timer.elapsed(),
-                hashfull: search.table.hashfull(),
-                tablebase_hits: shared.tablebase_hits(),
-                line,
-            };
-            sink.report(&report);
+            sink.report(&shared.report(*depth, *score, line));
         }
         Outcome {
             best: line.first().copied(),
@@ -397,18 +397,11 @@ impl Worker<'_> {
             return;
         }
         let root_move = &self.memory.root_moves[rank];
-        let score = self.shared.shown(root_move.score);
         self.sink.report(&Report {
-            depth: depth as u32,
             selective_depth: root_move.selective_depth,
             rank: rank + 1,
-            score,
             bound: root_move.bound,
-            nodes: self.shared.nodes(),
-            elapsed: self.shared.timer.elapsed(),
-            hashfull: self.shared.search.table.hashfull(),
-            tablebase_hits: self.shared.tablebase_hits(),
-            line: &root_move.line,
+            ..self.shared.report(depth, root_move.score, &root_move.line)
         });
     }
 }

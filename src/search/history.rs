@@ -56,7 +56,7 @@ pub struct Histories {
     continuation: Box<[Row; PIECE_TO + 1]>,
     /// By pawn structure and move.
     pawn: Box<[Row; PAWNS]>,
-    /// By the piece taken, none for a promotion, and move.
+    /// By [`victim`] and move.
     noisy: Box<[Row; 6]>,
 }
 
@@ -65,11 +65,15 @@ pub(super) fn boxed<T: Clone, const N: usize>(entry: T) -> Box<[T; N]> {
     vec![entry; N].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("it has N entries"))
 }
 
-/// Moves an entry towards the limit, or its negative, by a share that falls as it nears it.
+/// Moves an entry towards a limit, or its negative, by a share that falls as it nears it ("history gravity"). The bonus is within ± the limit.
 #[inline]
-fn update(entry: &mut i16, bonus: i32) {
+pub(super) fn gravity<const LIMIT: i32>(entry: &mut i16, bonus: i32) {
     let value = i32::from(*entry);
     *entry = (value + bonus - value * bonus.abs() / LIMIT) as i16;
+}
+
+fn update(entry: &mut i16, bonus: i32) {
+    gravity::<LIMIT>(entry, bonus);
 }
 
 /// The piece that a noisy move takes; a pawn for promotions without capture, which no pawn's capture can be confused with but by its target.

@@ -70,8 +70,8 @@ parameters! {
     drift_factor = 6 in 1..=20;
     drift_limit = 1200 in 200..=4000;
     // Hindsight.
-    hindsight_deeper_r = 3072 in 1024..=5120;
-    hindsight_shallower_r = 2048 in 1024..=5120;
+    hindsight_deeper = 3 in 1..=5;
+    hindsight_shallower = 2 in 1..=5;
     hindsight_margin = 150 in 0..=500;
     // Razoring.
     razoring_base = 230 in 50..=600;

@@ -61,6 +61,18 @@ impl Entry {
         }
     }
 
+    /// A static evaluation, or the score if that says more.
+    #[inline]
+    pub fn refine(&self, evaluation: Score) -> Score {
+        let says_more = match self.bound {
+            None => false,
+            Some(Bound::Exact) => true,
+            Some(Bound::Lower) => self.score > evaluation,
+            Some(Bound::Upper) => self.score < evaluation,
+        };
+        if says_more && !self.score.is_decisive() { self.score } else { evaluation }
+    }
+
     /// Whether the true score is at least the score.
     #[inline]
     pub fn is_lower_bound(&self) -> bool {
@@ -171,8 +183,8 @@ impl TranspositionTable {
 
     fn clusters(&self) -> &[[AtomicU64; WORDS]] {
         let length = self.memory.len() / size_of::<[AtomicU64; WORDS]>();
-        // SAFETY: the mapping is page-aligned, at least this long, writable, and read and written only through this
-        // function; its memory is zeroed, and any bits are valid atomics.
+        // SAFETY: the mapping is page-aligned, at least this long, writable, and through `&self` read and written
+        // only by this function; what writes otherwise has `&mut self`. Its memory is zeroed, and any bits are valid atomics.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), length) }
     }
 
