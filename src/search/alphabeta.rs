@@ -2,7 +2,7 @@ use super::correction::Corrections;
 use super::driver::{Search, Shared};
 use super::history::{Context, Histories, PieceTo, bonus, malus};
 use super::parameters as p;
-use super::picker::{MovePicker, Stage};
+use super::picker::{MovePicker, Picked, Stage};
 use super::statistics::track;
 use super::table::{Bound, Entry};
 use super::{Line, MAX_PLY, Sink};
@@ -414,6 +414,9 @@ impl<'a> Worker<'a> {
             }
         }
 
+        // Above beta as it stands, the position has no need to become better.
+        let improving = improving || evaluation.is_some_and(|now| now >= beta);
+
         // 13. Internal reduction: where nothing is known of a node, it was not worth much so far.
         if (PV || cut_node) && depth >= p::internal_reduction_depth() && table_move.is_none() && excluded.is_none() {
             depth -= 1;
@@ -432,7 +435,7 @@ impl<'a> Worker<'a> {
             let now = evaluation.expect("not in check");
             let table_move = table_move.filter(|&mv| mv.is_noisy() && position.gains(mv, probcut_beta - now));
             let mut picker = MovePicker::noisy(table_move, (probcut_beta - now).max(0));
-            while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
+            while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.histories, &context) {
                 let next = self.play(position, mv, ply);
                 let window = (-probcut_beta, -probcut_beta + 1);
                 let mut score = -self.quiescence::<false>(&next, window, ply + 1)?;
@@ -458,7 +461,7 @@ impl<'a> Worker<'a> {
         let mut tried_noisy = ArrayVec::<Move, 32>::new();
         let mut child_line = Line::new();
         let mut picker = MovePicker::new(table_move);
-        while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
+        while let Some(Picked { mv, history }) = picker.next(position, &self.memory.histories, &context) {
             if Some(mv) == excluded || (is_root && !self.is_searched(mv)) {
                 continue;
             }
@@ -468,10 +471,8 @@ impl<'a> Worker<'a> {
                 self.announce(mv, self.rank + count);
             }
             let is_noisy = mv.is_noisy();
-            let history = match is_noisy {
-                true => self.memory.histories.noisy(position, mv),
-                false => self.memory.histories.quiet(position, &context, mv) / 4,
-            };
+            // That of a quiet move is the sum of several.
+            let history = if is_noisy { history } else { history / 4 };
             let mut reduction = reduction(depth, count);
 
             // 16. Moves that are not worth a search near the horizon.
@@ -795,7 +796,7 @@ impl<'a> Worker<'a> {
         };
         let mut count = 0;
         let mut best_move = None;
-        while let Some(mv) = picker.next(position, &self.memory.histories, &context) {
+        while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.histories, &context) {
             count += 1;
             if !best.is_lost() {
                 if in_check {

@@ -78,7 +78,7 @@ parameters! {
     razoring_factor = 230 in 50..=600;
     // Reverse futility.
     reverse_futility_depth = 9 in 4..=15;
-    reverse_futility_factor = 75 in 20..=200;
+    reverse_futility_factor = 60 in 20..=200;
     reverse_futility_improving = 70 in 0..=200;
     reverse_futility_return = 650 in 0..=1024;
     // Null move.
@@ -95,7 +95,7 @@ parameters! {
     internal_reduction_depth = 5 in 2..=9;
     // Late-move pruning.
     late_base = 4 in 1..=10;
-    late_factor = 1024 in 300..=3000;
+    late_factor = 800 in 300..=3000;
     // Futility.
     futility_depth = 9 in 4..=14;
     futility_base = 90 in 0..=300;

@@ -6,10 +6,18 @@ use crate::types::{Bitboard, Move, PieceType};
 use arrayvec::ArrayVec;
 use std::cell::Cell;
 
+/// A move that is handed out.
+#[derive(Clone, Copy)]
+pub struct Picked {
+    pub mv: Move,
+    /// What the histories said of it when it was listed: [`Histories::quiet`] or [`Histories::noisy`].
+    pub history: i32,
+}
+
 /// A move and how promising it is.
 #[derive(Clone, Copy)]
 struct Scored {
-    mv: Move,
+    picked: Picked,
     score: i32,
 }
 
@@ -74,11 +82,15 @@ impl MovePicker {
     }
 
     /// The next move.
-    pub fn next(&mut self, position: &Position, histories: &Histories, context: &Context) -> Option<Move> {
+    pub fn next(&mut self, position: &Position, histories: &Histories, context: &Context) -> Option<Picked> {
         if self.stage == Stage::TableMove {
             self.stage = Stage::ListNoisy;
             if let Some(mv) = self.table_move {
-                return Some(mv);
+                let history = match mv.is_noisy() {
+                    true => histories.noisy(position, mv),
+                    false => histories.quiet(position, context, mv),
+                };
+                return Some(Picked { mv, history });
             }
         }
         if self.stage == Stage::ListNoisy {
@@ -88,8 +100,8 @@ impl MovePicker {
         if self.stage == Stage::GoodNoisy {
             while let Some(scored) = self.select() {
                 let threshold = self.threshold.unwrap_or(-scored.score / p::order_good_noisy());
-                if position.gains(scored.mv, threshold) {
-                    return Some(scored.mv);
+                if position.gains(scored.picked.mv, threshold) {
+                    return Some(scored.picked);
                 }
                 self.moves[self.bad] = scored;
                 self.bad += 1;
@@ -107,16 +119,16 @@ impl MovePicker {
         }
         if self.stage == Stage::Quiet {
             if !self.skip_quiets
-                && let Some(Scored { mv, .. }) = self.select()
+                && let Some(Scored { picked, .. }) = self.select()
             {
-                return Some(mv);
+                return Some(picked);
             }
             self.stage = Stage::BadNoisy;
             self.used = 0;
         }
         let next = self.moves[..self.bad].get(self.used)?;
         self.used += 1;
-        Some(next.mv)
+        Some(next.picked)
     }
 
     /// Takes the best of what is left: most nodes look at few moves, so sorting all would cost more. The slice of cells lets two of them be swapped without an
@@ -137,8 +149,8 @@ impl MovePicker {
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.table_move) {
             let taken = if mv.is_capture() { EXCHANGE_VALUES[victim(position, mv)] } else { 0 };
             let promoted = mv.promotion().map_or(0, |kind| EXCHANGE_VALUES[kind]);
-            let score = 20 * (taken + promoted) + histories.noisy(position, mv);
-            self.moves.push(Scored { mv, score });
+            let history = histories.noisy(position, mv);
+            self.moves.push(Scored { picked: Picked { mv, history }, score: 20 * (taken + promoted) + history });
         }
     }
 
@@ -163,7 +175,8 @@ impl MovePicker {
         let unsafe_for = [Bitboard::EMPTY, by_pawns, by_pawns, by_minors, by_rooks, Bitboard::EMPTY];
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.table_move) {
             let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
-            let mut score = histories.quiet(position, context, mv);
+            let history = histories.quiet(position, context, mv);
+            let mut score = history;
             let weight = EXCHANGE_VALUES[kind] / 100;
             if unsafe_for[kind].has(mv.from()) {
                 score += p::order_escape() * weight / 4;
@@ -173,7 +186,7 @@ impl MovePicker {
             } else if checks[kind].has(mv.to()) {
                 score += p::order_check();
             }
-            self.moves.push(Scored { mv, score });
+            self.moves.push(Scored { picked: Picked { mv, history }, score });
         }
     }
 }
