@@ -42,9 +42,14 @@ fn headers_are_shown() {
     ] {
         assert!(info.contains(&line), "{line}{info}");
     }
+
+    let folder = scratch("info");
+    let file = folder.join("small.zst");
+    fs::write(&file, material().to_bytes()).unwrap();
+    let info = net(&["info".as_ref(), file.as_os_str()]);
     assert!(!info.contains("buckets"), "{info}");
 
-    let file = scratch("info").join("large network.zst");
+    let file = folder.join("large network.zst");
     let mut asset = large(Head::Layers { first: 16, second: 32 });
     asset.header.provenance.commit = "0123abc".into();
     asset.header.win_draw_loss = [-1500, 20, 0, 7];

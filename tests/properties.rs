@@ -11,7 +11,9 @@ use proptest::sample::{Index, select};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 const FENS: [&str; 6] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -70,6 +72,9 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     }
     Ok(())
 }
+
+/// Where damaged games are written, one case after the other.
+static DAMAGED: LazyLock<PathBuf> = LazyLock::new(|| scratch("games").join("damaged.viri.zst"));
 
 /// A line as a GUI might send it, or not quite.
 fn line() -> impl Strategy<Value = Vec<u8>> {
@@ -134,9 +139,8 @@ proptest! {
             let place = place.index(raw.len());
             raw[place] = byte;
         }
-        let file = scratch("games").join("damaged.viri.zst");
-        fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
-        let games: Vec<_> = data::read(&file).unwrap().collect();
+        fs::write(&*DAMAGED, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+        let games: Vec<_> = data::read(&DAMAGED).unwrap().collect();
         // All is read, or the last is a fault that says where it lies.
         let mut written = Vec::new();
         for game in &games {

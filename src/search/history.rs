@@ -72,6 +72,7 @@ pub(super) fn gravity<const LIMIT: i32>(entry: &mut i16, bonus: i32) {
     *entry = (value + bonus - value * bonus.abs() / LIMIT) as i16;
 }
 
+/// The same towards the limit of histories.
 fn update(entry: &mut i16, bonus: i32) {
     gravity::<LIMIT>(entry, bonus);
 }
