@@ -3,7 +3,7 @@
 //! All is measured in turn, many times over, and the fastest time of each counts: what else runs on the machine only slows it down.
 
 use kiln::board::{Observer, Position};
-use kiln::nnue::{Evaluator, HIDDEN, KING_BUCKETS, Network, SHAPE};
+use kiln::nnue::{Evaluator, FEATURE_SETS, HIDDEN, Network, SHAPE};
 use kiln::simd::{self, Row, native};
 use kiln::types::{Color, Move, Piece, Square};
 use kiln_gen::network::{Asset, Head, read_file};
@@ -168,7 +168,7 @@ fn main() {
     }
     let all_rows = all_rows.0;
     // As large as the weights, so that it is found in the same cache.
-    let weights = vec![Row([1; HIDDEN]); 768 * KING_BUCKETS];
+    let weights = vec![Row([1; HIDDEN]); 768 * FEATURE_SETS];
     let (mut in_calm, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());
 
     let mut measurements = vec![

@@ -25,7 +25,7 @@ fn refusal<T: AsRef<OsStr>>(after: &[T]) -> String {
 /// Wide, with everything there is.
 fn large(head: Head) -> Asset {
     let king_buckets = std::array::from_fn(|square| (square % 8).min(7 - square % 8) as u8);
-    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets };
+    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets, threats: false };
     let output_buckets = equal_output_buckets(8);
     Asset::random(Header { inputs, output_buckets, hidden: 64, head, ..material().header }, 5)
 }

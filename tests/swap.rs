@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 
 const POSITIONS: usize = 3000;
 
-fn shapes() -> [Header; 3] {
-    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64] };
+fn shapes() -> [Header; 4] {
+    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: false };
     let header = |name: &str, inputs, hidden, head, output_buckets| Header {
         name: name.into(),
         inputs,
@@ -26,9 +26,12 @@ fn shapes() -> [Header; 3] {
         output_buckets,
         ..material().header
     };
-    let mirrored = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
+    let threats =
+        Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: true };
+    let mirrored = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
     [
         header("wide single", plain, 256, Head::Single, equal_output_buckets(8)),
+        header("threats", threats, 160, Head::Single, equal_output_buckets(2)),
         header("many kings", mirrored.clone(), 96, Head::Layers { first: 32, second: 32 }, equal_output_buckets(3)),
         header(
             "wide layers",

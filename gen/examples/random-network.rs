@@ -1,5 +1,5 @@
 //! Writes a network of random weights, to try an engine on any shape:
-//! `random-network FILE [--hidden 512] [--layers 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--seed 1]`.
+//! `random-network FILE [--hidden 512] [--layers 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--threats] [--seed 1]`.
 
 use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, equal_king_buckets, equal_output_buckets};
 use lexopt::prelude::*;
@@ -13,6 +13,7 @@ struct Options {
     king_buckets: u8,
     output_buckets: u8,
     merged_kings: bool,
+    threats: bool,
     seed: u64,
 }
 
@@ -30,7 +31,7 @@ fn parse() -> Result<Options, lexopt::Error> {
     let mut arguments = lexopt::Parser::from_env();
     let mut file = None;
     let (mut hidden, mut layers, mut seed) = (256, None, 1);
-    let (mut king_buckets, mut output_buckets, mut merged_kings) = (1, 1, false);
+    let (mut king_buckets, mut output_buckets, mut merged_kings, mut threats) = (1, 1, false, false);
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("hidden") => hidden = arguments.value()?.parse()?,
@@ -38,6 +39,7 @@ fn parse() -> Result<Options, lexopt::Error> {
             Long("king-buckets") => king_buckets = arguments.value()?.parse()?,
             Long("output-buckets") => output_buckets = arguments.value()?.parse()?,
             Long("merged-kings") => merged_kings = true,
+            Long("threats") => threats = true,
             Long("seed") => seed = arguments.value()?.parse()?,
             Value(name) if file.is_none() => file = Some(PathBuf::from(name)),
             _ => return Err(argument.unexpected()),
@@ -52,16 +54,16 @@ fn parse() -> Result<Options, lexopt::Error> {
         }
     }
     let file = file.ok_or("no file is given, as in: random-network FILE --hidden 512")?;
-    Ok(Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, seed })
+    Ok(Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, threats, seed })
 }
 
 fn write(options: Options) -> Result<(), lexopt::Error> {
-    let Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, seed } = options;
+    let Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, threats, seed } = options;
     let description = format!("random weights of seed {seed}, good for nothing but tests");
     let header = Header {
         name: format!("random {seed}"),
         provenance: Provenance { description, seed, ..Provenance::default() },
-        inputs: Inputs { mirrored: true, merged_kings, king_buckets: equal_king_buckets(king_buckets) },
+        inputs: Inputs { mirrored: true, merged_kings, king_buckets: equal_king_buckets(king_buckets), threats },
         head: layers.map_or(Head::Single, |first| Head::Layers { first, second: 32 }),
         output_buckets: equal_output_buckets(output_buckets),
         ..Header::plain(hidden)

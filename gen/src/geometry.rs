@@ -73,11 +73,17 @@ fn reached(square: Square, steps: &[Step]) -> u64 {
 /// What a piece attacks on an empty board. `kind` is the number of its type: 1 knight, 2 bishop, 3 rook, 4 queen, 5 king;
 /// nothing for other numbers, pawns among them.
 pub fn attacks_on_empty_board(kind: usize, square: Square) -> u64 {
+    if kind == 0 { 0 } else { attacks(0, kind, square, 0) }
+}
+
+/// What a piece attacks. `color` is 0 for White, `kind` the number of its type, 0 for a pawn; nothing for numbers beyond 5, the king.
+pub fn attacks(color: usize, kind: usize, square: Square, occupied: u64) -> u64 {
     match kind {
+        0 => reached(square, &PAWN[color]),
         1 => reached(square, &KNIGHT),
-        2 => slider_attacks(square, &BISHOP, 0),
-        3 => slider_attacks(square, &ROOK, 0),
-        4 => slider_attacks(square, &COMPASS, 0),
+        2 => slider_attacks(square, &BISHOP, occupied),
+        3 => slider_attacks(square, &ROOK, occupied),
+        4 => slider_attacks(square, &COMPASS, occupied),
         5 => reached(square, &COMPASS),
         _ => 0,
     }

@@ -230,9 +230,9 @@ impl Packing {
 /// most often first, and within pairs of vectors as a [`Packing`] wants them.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Features<const HIDDEN: usize, const KING_BUCKETS: usize> {
-    /// By bucket of the king of the side that sees, the piece's colour (0 = the side that sees), type and square (from that side's point of view).
-    pub weights: [[[[[i16; HIDDEN]; 64]; 6]; 2]; KING_BUCKETS],
+pub struct Features<const HIDDEN: usize, const SETS: usize> {
+    /// By bucket of the king of the side that sees and state of the piece, the piece's colour (0 = the side that sees), type and square (from that side's point of view).
+    pub weights: [[[[[i16; HIDDEN]; 64]; 6]; 2]; SETS],
     /// Where each accumulator starts.
     pub bias: [i16; HIDDEN],
 }
@@ -282,8 +282,8 @@ macro_rules! plain_layers {
     )*};
 }
 plain_layers! {
-    Features<const HIDDEN, const KING_BUCKETS> { weights, bias },
-        if HIDDEN.is_multiple_of(32), size 2 * HIDDEN * (768 * KING_BUCKETS + 1);
+    Features<const HIDDEN, const SETS> { weights, bias },
+        if HIDDEN.is_multiple_of(32), size 2 * HIDDEN * (768 * SETS + 1);
     SingleHead<const HIDDEN, const BUCKETS> { weights, bias },
         if HIDDEN.is_multiple_of(32), size 4 * HIDDEN * BUCKETS + 64;
     LayersHead<const QUADS, const FIRST, const SECOND, const BUCKETS> { first, first_bias, second, second_bias, third, third_bias },

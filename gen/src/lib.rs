@@ -25,7 +25,7 @@ pub mod manifest;
 pub mod blob;
 #[cfg(feature = "generate")]
 pub mod cuckoo;
-#[cfg(feature = "generate")]
+#[cfg(any(feature = "generate", feature = "network"))]
 pub mod geometry;
 #[cfg(feature = "generate")]
 pub mod magic;

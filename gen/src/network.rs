@@ -3,7 +3,7 @@
 //! An asset is the eight bytes [`MAGIC`], the format version as `u16`, the length of the header as `u32`, the [`Header`] in bincode, and the
 //! payload compressed by zstd. All numbers are little-endian. The payload holds the tensors in their canonical order, whatever the target:
 //!
-//! - feature weights, `i16`, by (king bucket, plane, square, neuron), and feature biases, `i16`, by neuron;
+//! - feature weights, `i16`, by (king bucket, state if there are threats, plane, square, neuron), and feature biases, `i16`, by neuron;
 //! - for [`Head::Single`]: output weights, `i16`, by (output bucket, side to move or other side, neuron), and output biases, `i32`, by
 //!   output bucket in units of `qa * qb`;
 //! - for [`Head::Layers`]: weights of the first layer, `i8`, by (output bucket, neuron, input), where the inputs are the products of the
@@ -24,8 +24,8 @@ mod reference;
 pub use arrange::Arranged;
 pub use fault::Fault;
 pub use header::{
-    Expected, HIDDEN_RANGE, Head, Header, Inputs, MAX_EXPECTED, MAX_KING_BUCKETS, MAX_OUTPUT_BUCKETS, Provenance,
-    equal_king_buckets, equal_output_buckets,
+    Expected, HIDDEN_RANGE, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS, Provenance,
+    THREAT_STATES, equal_king_buckets, equal_output_buckets, is_less, threat_state,
 };
 pub use material::material;
 
@@ -36,8 +36,8 @@ use std::path::Path;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format that is written and read. In version 1 the hash left out the header; version 2 knew one shape.
-pub const VERSION: u16 = 3;
+/// The version of the format that is written and read. In version 1 the hash left out the header; version 2 knew one shape, version 3 no threats.
+pub const VERSION: u16 = 4;
 /// Longest file that is read. The widest network with the most buckets has 101 MB.
 const FILE_LIMIT: u64 = 1 << 27;
 /// Longest header that is read.
@@ -210,7 +210,8 @@ impl Asset {
     /// the first of several layers always fit: 2048 products of at most 127 · 128.
     fn check_weights(&self) -> Result<(), Fault> {
         let hidden = self.header.hidden as usize;
-        for bucket in self.features.chunks_exact(self.header.planes() * 64 * hidden) {
+        // Whatever states they are in.
+        for bucket in self.features.chunks_exact(self.features.len() / self.header.king_bucket_count()) {
             let mut largest = alloc::vec![0_i64; hidden];
             for row in bucket.chunks_exact(hidden) {
                 for (largest, weight) in largest.iter_mut().zip(row) {

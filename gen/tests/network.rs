@@ -66,14 +66,16 @@ fn written_and_read_back() {
 #[cfg(feature = "generate")]
 fn all_shapes_are_written_and_read_back() {
     let by_file: [u8; 64] = std::array::from_fn(|square| (square % 8) as u8);
-    let mirrored = |king_buckets| Inputs { mirrored: true, merged_kings: false, king_buckets };
-    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
-    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file };
+    let mirrored = |king_buckets| Inputs { mirrored: true, merged_kings: false, king_buckets, threats: false };
+    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
+    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: false };
+    let threats = Inputs { threats: true, king_buckets: equal_king_buckets(4), ..merged.clone() };
     let wide = Head::Layers { first: 32, second: 32 };
     for (hidden, head, inputs, output_buckets, shape) in [
         (64, Head::Single, mirrored([0; 64]), 1, "(768hm -> 64)x2 -> 1"),
         (96, Head::Single, plain.clone(), 8, "(768x8 -> 96)x2 -> 1, 8 output buckets"),
         (64, LAYERS, merged, 4, "(704x16hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
+        (64, Head::Single, threats, 1, "(6x704x4hm -> 64)x2 -> 1"),
         (32, wide, mirrored(equal_king_buckets(32)), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
     ] {
         let output_buckets = equal_output_buckets(output_buckets);
@@ -101,9 +103,8 @@ fn all_shapes_are_written_and_read_back() {
 fn inputs_as_the_header_tells() {
     let seen = |inputs: Inputs, fen: &str, input: usize| {
         let mut asset = material();
-        let planes = if inputs.merged_kings { 11 } else { 12 };
         asset.header.inputs = inputs;
-        asset.features = vec![0; asset.header.king_bucket_count() * planes * 64 * 32];
+        asset.features = vec![0; asset.header.feature_set_count() * asset.header.planes() * 64 * 32];
         asset.features[32 * input] = 255;
         asset.feature_bias = vec![0; 32];
         let (output, _) = single(&mut asset);
@@ -112,7 +113,7 @@ fn inputs_as_the_header_tells() {
         (output[0], output[32]) = (16, 32);
         score(&asset, fen) / 100
     };
-    let plain = |king_buckets, mirrored, merged_kings| Inputs { mirrored, merged_kings, king_buckets };
+    let plain = |king_buckets, mirrored, merged_kings| Inputs { mirrored, merged_kings, king_buckets, threats: false };
     let input = |bucket: usize, planes: usize, plane: usize, square: usize| (bucket * planes + plane) * 64 + square;
     let fen = "4k3/8/8/8/8/8/P7/6K1 w - - 0 1";
     // White sees its pawn on a2, or h2 in the mirror; Black sees it as the other side's on a7, or h7.
@@ -131,6 +132,20 @@ fn inputs_as_the_header_tells() {
     assert_eq!(seen(plain([0; 64], true, true), fen, input(0, 11, 5, 59)), 1);
     assert_eq!(seen(plain([0; 64], true, true), fen, input(0, 11, 5, 57)), 2);
     assert_eq!(seen(plain(buckets, true, true), fen, input(1, 11, 5, 57)), 2);
+    // White's knight is attacked by Black's pawn and defended by its own, which nobody attacks or defends; Black's pawn is attacked by both.
+    let fen = "4k3/8/8/5p2/4N3/3P4/8/4K3 w - - 0 1";
+    let threats = |king_buckets| Inputs { threats: true, ..plain(king_buckets, false, false) };
+    let first = |state: usize| seen(threats([0; 64]), fen, input(state, 12, 1, 28));
+    assert_eq!([0, 1, 2, 3, 4, 5].map(first), [0, 0, 0, 0, 0, 1]);
+    let own_pawn = |state: usize| seen(threats([0; 64]), fen, input(state, 12, 0, 19));
+    assert_eq!([0, 1, 2, 3, 4, 5].map(own_pawn), [1, 0, 0, 0, 0, 0]);
+    let pawn_of_the_other = |state: usize| seen(threats([0; 64]), fen, input(state, 12, 6, 37));
+    assert_eq!([0, 1, 2, 3, 4, 5].map(pawn_of_the_other), [1, 0, 0, 0, 0, 0]);
+    // The sets of the second king bucket come after all of the first.
+    let by_half = std::array::from_fn(|square| (square % 8 / 4) as u8);
+    let rook = |set: usize| seen(threats(by_half), "4k3/8/8/8/8/8/4r3/7K b - - 0 1", input(set, 12, 3, 52));
+    assert_eq!([0, 1, 5, 6, 7].map(rook), [0, 0, 0, 1, 0]);
+    let fen = "4k3/8/8/8/8/8/P7/6K1 w - - 0 1";
     // With Black to move the two change places.
     assert_eq!(seen(plain([0; 64], true, false), &fen.replace(" w ", " b "), input(0, 12, 6, 55)), 1);
 }
@@ -227,7 +242,7 @@ fn exchanged_with_bullet() {
 #[test]
 fn layers_exchanged_with_bullet() {
     let description = || {
-        let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(2) };
+        let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(2), threats: false };
         Header { inputs, output_buckets: equal_output_buckets(2), ..header(32, LAYERS) }
     };
     let mut file = Vec::new();
@@ -269,7 +284,7 @@ fn arranged_as_the_type_says() {
     assert!(material().dimensions(Packing::PLAIN).contains("pub const HIDDEN: usize = 32;"));
 
     // What merged kings share is there for both, and four inputs of a neuron lie side by side.
-    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16) };
+    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
     let output_buckets = equal_output_buckets(2);
     let asset = Asset::random(Header { inputs, output_buckets, ..header(64, LAYERS) }, 1);
     let (hidden, kings) = (64, 16);

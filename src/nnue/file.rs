@@ -4,7 +4,7 @@
 //! one copy of it in memory.
 
 use super::dimensions::{DIMENSIONS, Head, PACKING};
-use super::{HIDDEN, KING_BUCKETS, Network, SHAPE};
+use super::{FEATURE_SETS, HIDDEN, Network, SHAPE};
 use crate::types::WinModel;
 use kiln_gen::hexadecimal;
 use kiln_gen::layout::{ALIGN, Features, Plain};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Changes with everything that changes the arrangement of weights, so that files of other versions are not taken.
 const ARRANGEMENT: u32 = 2;
-const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, KING_BUCKETS>>();
+const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, FEATURE_SETS>>();
 const HEAD_LENGTH: usize = size_of::<Head>();
 /// Both parts of the network, then the hash of both.
 const FILE_LENGTH: usize = FEATURES_LENGTH + HEAD_LENGTH + 32;

@@ -12,17 +12,23 @@ mod dimensions {
 }
 
 pub use accumulator::{Evaluator, output_bucket};
-pub use dimensions::{HIDDEN, KING_BUCKETS, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
+pub use dimensions::{HIDDEN, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
 pub use file::LoadError;
 
 use crate::simd::native;
 use crate::types::WinModel;
-use dimensions::{Head, OUTPUT_BUCKET, SHA256, WIN_DRAW_LOSS};
+use dimensions::{Head, KING_BUCKETS, OUTPUT_BUCKET, SHA256, THREATS, WIN_DRAW_LOSS};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
+use kiln_gen::network::THREAT_STATES;
 use memmap2::Mmap;
 use std::fmt;
 use std::sync::Arc;
+
+/// States of a piece that have weights of their own.
+const STATES: usize = if THREATS { THREAT_STATES } else { 1 };
+/// How many sets of feature weights there are.
+pub const FEATURE_SETS: usize = KING_BUCKETS * STATES;
 
 const _: () =
     assert!(dimensions::PACKING.vector == native::PACKING.vector, "the build arranged weights for other vectors");
@@ -30,7 +36,7 @@ const _: () =
 /// Weights of the shape that the engine is built for. Clones share them.
 #[derive(Clone)]
 pub struct Network {
-    features: &'static Features<HIDDEN, KING_BUCKETS>,
+    features: &'static Features<HIDDEN, FEATURE_SETS>,
     head: &'static Head,
     name: Arc<str>,
     win_model: WinModel,
@@ -42,7 +48,7 @@ pub struct Network {
 impl Network {
     /// The network that is part of the program.
     pub fn embedded() -> Self {
-        static FEATURES: &Features<HIDDEN, KING_BUCKETS> = embed!("network_features");
+        static FEATURES: &Features<HIDDEN, FEATURE_SETS> = embed!("network_features");
         static HEAD: &Head = embed!("network_head");
         Self {
             features: FEATURES,

@@ -86,7 +86,7 @@ mod tests {
                 native::add_subtract(&mut native_row, &values, [&a.0], [&b.0]);
                 portable::add_subtract(&mut portable_row, &values, [&a.0], [&b.0]);
                 assert_eq!(native_row, portable_row);
-                native::add_subtract_all(&mut native_row, &[&b.0], &[]);
+                native::add_subtract_all(&mut native_row, &portable_row, &[&b.0], &[]);
                 assert_eq!(native_row.0, std::array::from_fn(|i| values.0[i] + a.0[i]));
             }
         }

@@ -20,20 +20,25 @@ pub fn add_subtract<const N: usize, const A: usize, const S: usize>(
     }
 }
 
-/// Adds any number of rows to `row` and subtracts others. A part of `row` is finished in registers before the next, so that it goes through
+/// Writes `base` plus any number of rows minus others to `out`. A part of it is finished in registers before the next, so that it goes through
 /// memory once.
 #[inline]
-pub fn add_subtract_all<const N: usize>(row: &mut Row<N>, added: &[&[i16; N]], subtracted: &[&[i16; N]]) {
+pub fn add_subtract_all<const N: usize>(
+    out: &mut Row<N>,
+    base: &Row<N>,
+    added: &[&[i16; N]],
+    subtracted: &[&[i16; N]],
+) {
     /// Eight vectors of 32 bytes, which is half of the registers that AVX2 has.
     const TILE: usize = 128;
     const { assert!(N.is_multiple_of(32)) }
-    let (tiles, rest) = row.0.as_chunks_mut::<TILE>();
+    let (tiles, rest) = out.0.as_chunks_mut::<TILE>();
     let rest_start = TILE * tiles.len();
     for (i, tile) in tiles.iter_mut().enumerate() {
-        add_subtract_part(tile, TILE * i, added, subtracted);
+        add_subtract_part(tile, base, TILE * i, added, subtracted);
     }
     for (i, tile) in rest.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        add_subtract_part(tile, rest_start + 32 * i, added, subtracted);
+        add_subtract_part(tile, base, rest_start + 32 * i, added, subtracted);
     }
 }
 
@@ -41,11 +46,12 @@ pub fn add_subtract_all<const N: usize>(row: &mut Row<N>, added: &[&[i16; N]], s
 #[inline]
 fn add_subtract_part<const N: usize, const PART: usize>(
     part: &mut [i16; PART],
+    base: &Row<N>,
     start: usize,
     added: &[&[i16; N]],
     subtracted: &[&[i16; N]],
 ) {
-    let mut sums = *part;
+    let mut sums: [i16; PART] = *base.0[start..].first_chunk().expect("parts are within the row");
     for row in added {
         let row: &[i16; PART] = row[start..].first_chunk().expect("parts are within the row");
         sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i]));

@@ -60,6 +60,9 @@ pub struct Shape {
     /// Whether both kings share a plane.
     #[serde(default)]
     pub merged_kings: bool,
+    /// Whether pieces that are attacked or defended have inputs of their own.
+    #[serde(default)]
+    pub threats: bool,
 }
 
 /// How a network learns.
@@ -84,7 +87,7 @@ pub struct Training {
     /// Share of a weight that is lost in a batch, in units of the learning rate.
     #[serde(default = "decay")]
     pub decay: f32,
-    /// Whether king buckets share a set of weights that is added to their own.
+    /// Whether king buckets and states of pieces share a set of weights that is added to their own.
     #[serde(default = "yes")]
     pub factoriser: bool,
     /// Seconds between checkpoints.
@@ -228,6 +231,7 @@ impl Shape {
                 mirrored: self.mirrored,
                 merged_kings: self.merged_kings,
                 king_buckets: std::array::from_fn(king_bucket),
+                threats: self.threats,
             },
             head: match self.layers {
                 Some([first, second]) => Head::Layers { first, second },

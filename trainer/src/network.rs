@@ -7,7 +7,9 @@
 
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
-use kiln_gen::network::{Asset, Head, Header, Weights};
+use kiln::tables::attacks;
+use kiln::types::{Bitboard, Color, Piece, PieceType, Square};
+use kiln_gen::network::{Asset, Head, Header, THREAT_STATES, Weights, is_less, threat_state};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -95,9 +97,9 @@ impl Tensor {
 /// What belongs to [`TILE`] neurons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
-    /// Weights by input, that is (king bucket, plane, square): what a bucket has beyond the factoriser, if there is one.
+    /// Weights by input, that is (king bucket, state, plane, square): what a set has beyond the factoriser, if there is one.
     pub features: Tensor,
-    /// Weights by (plane, square) that all king buckets share; empty without factoriser.
+    /// Weights by (plane, square) that all sets share; empty without factoriser.
     pub factor: Tensor,
     /// Sum of both, where there is a factoriser.
     merged: Vec<Row>,
@@ -159,7 +161,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of random weights, the same for the same seed. `factoriser` adds weights that all king buckets share; with one bucket it means
+    /// A network of random weights, the same for the same seed. `factoriser` adds weights that all sets of inputs share, those of king buckets and states; with one set it means
     /// nothing. Fails if the header describes what no engine could be built for.
     pub fn new(header: Header, factoriser: bool, seed: u64) -> Result<Self> {
         let header = with_quantisation(header);
@@ -167,7 +169,7 @@ impl Network {
         let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(seed));
         let hidden = header.hidden as usize;
         let (planes, buckets) = (header.planes(), header.output_bucket_count());
-        let kings = header.king_bucket_count();
+        let sets = header.feature_set_count();
         // Some 25 of them make a sum that spreads over a fifth of the range that is not clipped.
         let shared = random.floats(planes * 64 * hidden, 0.0, 0.07);
         let repeated = |values: Vec<f32>| values.repeat(buckets);
@@ -192,11 +194,11 @@ impl Network {
                 (output, tail)
             }
         };
-        let canonical = Canonical { features: shared.repeat(kings), bias: vec![0.0; hidden], output, tail };
+        let canonical = Canonical { features: shared.repeat(sets), bias: vec![0.0; hidden], output, tail };
         Ok(Self::cut(header, factoriser, &canonical))
     }
 
-    /// The network of an asset. A factoriser starts as the mean of the king buckets. Fails if the asset is quantised in another way.
+    /// The network of an asset. A factoriser starts as the mean of the sets. Fails if the asset is quantised in another way.
     pub fn from_asset(asset: &Asset, factoriser: bool) -> Result<Self> {
         let header = asset.header.clone();
         let found = (header.qa, header.qb, header.scale);
@@ -226,9 +228,9 @@ impl Network {
     fn cut(header: Header, factoriser: bool, canonical: &Canonical) -> Self {
         let hidden = header.hidden as usize;
         let shared_rows = header.planes() * 64;
-        let kings = header.king_bucket_count();
-        let factoriser = factoriser && kings > 1;
-        // A bucket and what all share are added.
+        let sets = header.feature_set_count();
+        let factoriser = factoriser && sets > 1;
+        // A set and what all share are added.
         let limit = if factoriser { LIMIT / 2.0 } else { LIMIT };
         let layers = header.head != Head::Single;
         let tiles = (0..hidden / TILE)
@@ -240,7 +242,7 @@ impl Network {
                 if factoriser {
                     factor = vec![0.0; shared_rows * TILE];
                     for bucket in features.chunks_exact(factor.len()) {
-                        factor.iter_mut().zip(bucket).for_each(|(sum, value)| *sum += value / kings as f32);
+                        factor.iter_mut().zip(bucket).for_each(|(sum, value)| *sum += value / sets as f32);
                     }
                     for bucket in features.chunks_exact_mut(factor.len()) {
                         bucket.iter_mut().zip(&factor).for_each(|(value, shared)| *value -= shared);
@@ -393,6 +395,8 @@ pub struct Eyes {
     /// By the square of the own king: what is added for its bucket, and what squares are changed by to mirror them.
     kings: [(u16, u8); 64],
     output_buckets: [u8; 33],
+    /// Inputs from one state of a piece to the next; zero if states are not told apart.
+    state: u16,
 }
 
 /// The inputs of a position.
@@ -409,7 +413,8 @@ pub struct Seen {
 impl Eyes {
     /// The tables for networks of this shape.
     pub fn new(header: &Header) -> Self {
-        let stride = (header.planes() * 64) as u16;
+        let set = (header.planes() * 64) as u16;
+        let (state, king) = if header.inputs.threats { (set, THREAT_STATES as u16 * set) } else { (0, set) };
         let plane = |piece: usize, own: usize| {
             let (colour, kind) = (piece >> 3, piece & 7);
             let is_own = colour == own || (kind == 5 && header.inputs.merged_kings);
@@ -418,9 +423,9 @@ impl Eyes {
         let planes = [0, 1].map(|own| std::array::from_fn(|piece| if piece & 7 < 6 { plane(piece, own) } else { 0 }));
         let kings = std::array::from_fn(|square| {
             let flip = if header.inputs.mirrored && square % 8 >= 4 { 7 } else { 0 };
-            (stride * u16::from(header.inputs.king_buckets[square ^ flip]), flip as u8)
+            (king * u16::from(header.inputs.king_buckets[square ^ flip]), flip as u8)
         });
-        Self { planes, kings, output_buckets: header.output_buckets }
+        Self { planes, kings, output_buckets: header.output_buckets, state }
     }
 
     /// What is seen of a position.
@@ -431,14 +436,51 @@ impl Eyes {
         let (other_first, other_flip) = self.kings[usize::from(board.opp_ksq()) & 63];
         let other_flip = other_flip ^ 56;
         let [own, other] = &mut seen.inputs;
+        let attacks = if self.state > 0 { Attacks::of(board) } else { [Attacks::default(); 2] };
         let pieces = board.into_iter().zip(own.iter_mut().zip(other));
         for ((piece, square), (own, other)) in pieces {
             let piece = usize::from(piece) & 15;
+            let (side, kind) = (piece / 8, piece % 8);
+            let has = |set: Bitboard| set.0 >> square & 1 == 1;
+            let (friends, enemies) = (&attacks[side], &attacks[1 - side]);
+            let state = threat_state(has(enemies.all), has(enemies.by_less(kind)), has(friends.all));
+            let state = self.state * state as u16;
+            let (first, other_first) = (first + state, other_first + state);
             *own = first + self.planes[0][piece] + u16::from(square ^ flip);
             *other = other_first + self.planes[1][piece] + u16::from(square ^ other_flip);
             seen.count += 1;
         }
         seen.bucket = usize::from(self.output_buckets[seen.count]);
         seen
+    }
+}
+
+/// What a side attacks.
+#[derive(Clone, Copy, Default)]
+struct Attacks {
+    all: Bitboard,
+    /// By type of piece.
+    by: [Bitboard; 6],
+}
+
+impl Attacks {
+    /// Of the side to move, which is White, and of the other side.
+    fn of(board: &ChessBoard) -> [Self; 2] {
+        let pieces = || board.into_iter().map(|(piece, square)| (usize::from(piece), Square::ALL[usize::from(square)]));
+        let occupied = pieces().fold(Bitboard::EMPTY, |set, (_, square)| set | square.into());
+        let mut found = [Self::default(); 2];
+        for (piece, square) in pieces() {
+            let (side, kind) = (piece >> 3 & 1, piece & 7);
+            let reached = attacks(Piece::new(Color::ALL[side], PieceType::ALL[kind]), square, occupied);
+            found[side].by[kind] |= reached;
+            found[side].all |= reached;
+        }
+        found
+    }
+
+    /// By pieces of less value than this type.
+    fn by_less(&self, than: usize) -> Bitboard {
+        let less = self.by.iter().enumerate().filter(|&(kind, _)| is_less(kind, than));
+        less.fold(Bitboard::EMPTY, |all, (_, &by)| all | by)
     }
 }

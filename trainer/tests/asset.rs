@@ -30,12 +30,15 @@ fn shapes() -> Vec<Header> {
     let by_file_and_rank: [u8; 64] =
         std::array::from_fn(|square| ((square % 8).min(7 - square % 8) + 4 * (square / 16)) as u8);
     let by_file: [u8; 64] = std::array::from_fn(|square| (square % 8) as u8);
+    let by_side: [u8; 64] = std::array::from_fn(|square| (square / 32) as u8);
     let single = Header { hidden: 64, output_buckets: equal_output_buckets(8), ..material().header };
     let inputs = [
         single.inputs.clone(),
-        Inputs { mirrored: true, merged_kings: false, king_buckets: by_file_and_rank },
-        Inputs { mirrored: true, merged_kings: true, king_buckets: by_file_and_rank },
-        Inputs { mirrored: false, merged_kings: false, king_buckets: by_file },
+        Inputs { mirrored: true, merged_kings: false, king_buckets: by_file_and_rank, threats: false },
+        Inputs { mirrored: true, merged_kings: true, king_buckets: by_file_and_rank, threats: false },
+        Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: false },
+        Inputs { threats: true, ..single.inputs.clone() },
+        Inputs { mirrored: true, merged_kings: true, king_buckets: by_side, threats: true },
     ];
     let heads = [Head::Single, Head::Layers { first: 16, second: 32 }, Head::Layers { first: 32, second: 32 }];
     let with = |head| inputs.iter().map(move |inputs| (head, inputs.clone()));

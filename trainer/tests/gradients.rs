@@ -7,8 +7,8 @@ use kiln_trainer::step::{Target, Worker};
 
 mod positions;
 
-fn eight_king_buckets() -> [u8; 64] {
-    std::array::from_fn(|square| ((square % 8).min(7 - square % 8) / 2 + 2 * (square / 16)) as u8)
+fn four_king_buckets() -> [u8; 64] {
+    std::array::from_fn(|square| ((square % 8).min(7 - square % 8) / 2 + 2 * (square / 32)) as u8)
 }
 
 fn check(header: Header, positions: &[ChessBoard]) {
@@ -63,7 +63,7 @@ fn check(header: Header, positions: &[ChessBoard]) {
 fn gradients_are_those_of_the_loss() {
     let positions = positions::positions(150, 11);
     let plain = material().header;
-    let buckets = Inputs { mirrored: true, merged_kings: true, king_buckets: eight_king_buckets() };
+    let buckets = Inputs { mirrored: true, merged_kings: true, king_buckets: four_king_buckets(), threats: true };
     let single = Header { hidden: 64, output_buckets: equal_output_buckets(4), ..plain.clone() };
     check(single.clone(), &positions);
     check(Header { inputs: buckets.clone(), ..single.clone() }, &positions);

@@ -57,7 +57,7 @@ impl Asset {
         [
             Arranged {
                 name: "network_features",
-                element: format!("Features<{hidden}, {}>", self.header.king_bucket_count()),
+                element: format!("Features<{hidden}, {}>", self.header.feature_set_count()),
                 bytes: self.arranged_features(pairs.as_deref(), packing.for_width(hidden as usize)),
             },
             Arranged {
@@ -68,7 +68,7 @@ impl Asset {
         ]
     }
 
-    /// Twelve planes for each king bucket: what merged kings share is there twice. The pairs of neurons are in the order given, if any.
+    /// Twelve planes for each set: what merged kings share is there twice. The pairs of neurons are in the order given, if any.
     fn arranged_features(&self, pairs: Option<&[usize]>, packing: Packing) -> Vec<u8> {
         let hidden = self.header.hidden as usize;
         let places: Option<Vec<usize>> = pairs.map(|pairs| {
@@ -83,10 +83,10 @@ impl Asset {
             }
         };
         let planes = self.header.planes();
-        for bucket in self.features.chunks_exact(planes * 64 * hidden) {
-            write_rows(bucket);
+        for set in self.features.chunks_exact(planes * 64 * hidden) {
+            write_rows(set);
             if planes < 12 {
-                write_rows(&bucket[5 * 64 * hidden..6 * 64 * hidden]);
+                write_rows(&set[5 * 64 * hidden..6 * 64 * hidden]);
             }
         }
         write_rows(&self.feature_bias);
@@ -143,8 +143,9 @@ impl Asset {
              /// What the weights are arranged for.\npub const PACKING: kiln_gen::layout::Packing = kiln_gen::layout::{packing:?};\n\
              /// The network's hash, of header and weights.\npub const SHA256: &str = {sha256:?};\n\
              /// Whether files are mirrored when a king stands on files e to h.\npub const MIRRORED: bool = {mirrored};\n\
-             /// How many sets of feature weights there are.\npub const KING_BUCKETS: usize = {king_buckets};\n\
+             /// How many sets of feature weights there are by king.\npub const KING_BUCKETS: usize = {king_buckets};\n\
              /// Which of them belongs to a king, by its square as its side sees it.\npub const KING_BUCKET: [u8; 64] = {king_bucket:?};\n\
+             /// Whether there are four in place of each of them, by [`kiln_gen::network::threat_state`].\npub const THREATS: bool = {threats};\n\
              /// Width of an accumulator.\npub const HIDDEN: usize = {hidden};\n\
              /// The part behind the accumulators.\npub type Head = kiln_gen::layout::{head};\n\
              /// How many sets of weights it has.\npub const OUTPUT_BUCKETS: usize = {output_bucket_count};\n\
@@ -159,6 +160,7 @@ impl Asset {
             mirrored = inputs.mirrored,
             king_buckets = self.header.king_bucket_count(),
             king_bucket = inputs.king_buckets,
+            threats = inputs.threats,
             head = self.header.head_type(),
             output_bucket_count = self.header.output_bucket_count(),
         )

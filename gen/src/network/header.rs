@@ -8,8 +8,10 @@ use sha2::{Digest, Sha256};
 
 /// Accumulator widths that are allowed, in steps of 32.
 pub const HIDDEN_RANGE: RangeInclusive<u32> = 32..=2048;
-/// The most king buckets.
-pub const MAX_KING_BUCKETS: usize = 32;
+/// The most sets of feature weights: king buckets times [`THREAT_STATES`], where those are told apart.
+pub const MAX_FEATURE_SETS: usize = 32;
+/// States of a piece that [`Inputs::threats`] tells apart.
+pub const THREAT_STATES: usize = 6;
 /// The most output buckets.
 pub const MAX_OUTPUT_BUCKETS: usize = 8;
 /// The most positions with expected scores.
@@ -67,7 +69,7 @@ pub struct Provenance {
     pub seed: u64,
 }
 
-/// How the board is shown to an accumulator: one input for each king bucket, plane and square.
+/// How the board is shown to an accumulator: one input for each king bucket, state if there are threats, plane and square.
 ///
 /// The planes are the own pawns, knights, bishops, rooks, queens and king, then those of the other side. Squares are seen from the side
 /// that the accumulator belongs to: ranks are flipped for Black, then files if the inputs are mirrored and that side's king stands on files e to h.
@@ -80,6 +82,22 @@ pub struct Inputs {
     /// The bucket by the square of the own king as its side sees it. If the board is mirrored, files e to h, which no king is seen on, have
     /// what files d to a have.
     pub king_buckets: [u8; 64],
+    /// Whether pieces that are attacked or defended have other inputs, by [`threat_state`].
+    pub threats: bool,
+}
+
+/// The state of a piece where [`Inputs::threats`] are seen: whether the other side attacks its square, whether a piece of less value does ([`is_less`]), and whether its own side
+/// attacks it. Sliders see up to the first piece of either side; whether a piece that attacks is pinned does not matter. That attacked and defended pieces are inputs of their own
+/// is an idea of the engine Monty.
+#[inline]
+pub fn threat_state(is_attacked: bool, by_less: bool, is_defended: bool) -> usize {
+    2 * (usize::from(is_attacked) + usize::from(by_less)) + usize::from(is_defended)
+}
+
+/// Whether a type of piece is of less value than another, both by number from 0 = pawn to 5 = king: knights and bishops are equal, and kings have no value.
+pub fn is_less(kind: usize, than: usize) -> bool {
+    const VALUES: [u8; 5] = [1, 3, 3, 5, 9];
+    kind < 5 && than < 5 && VALUES[kind] < VALUES[than]
 }
 
 /// What follows the accumulators.
@@ -124,7 +142,7 @@ impl Header {
         Self {
             name: "unnamed".into(),
             provenance: Provenance::default(),
-            inputs: Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64] },
+            inputs: Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: false },
             hidden,
             head: Head::Single,
             output_buckets: equal_output_buckets(1),
@@ -142,19 +160,24 @@ impl Header {
         count(&self.inputs.king_buckets)
     }
 
+    /// How many sets of feature weights there are: by king bucket, and within each by state if threats are seen.
+    pub fn feature_set_count(&self) -> usize {
+        self.king_bucket_count() * if self.inputs.threats { THREAT_STATES } else { 1 }
+    }
+
     /// How many output buckets there are.
     pub fn output_bucket_count(&self) -> usize {
         count(&self.output_buckets)
     }
 
-    /// Planes of 64 inputs for each king bucket.
+    /// Planes of 64 inputs in each set.
     pub fn planes(&self) -> usize {
         if self.inputs.merged_kings { 11 } else { 12 }
     }
 
     /// How many inputs feed an accumulator.
     pub(super) fn input_count(&self) -> usize {
-        self.king_bucket_count() * self.planes() * 64
+        self.feature_set_count() * self.planes() * 64
     }
 
     /// Length of the payload in bytes.
@@ -170,10 +193,12 @@ impl Header {
         2 * (self.input_count() + 1) * hidden + self.output_bucket_count() * bucket
     }
 
-    /// The shape in the notation of the trainers, such as `(768x4hm -> 512)x2 -> 16 -> 32 -> 1, 8 output buckets`.
+    /// The shape in the notation of the trainers, such as `(768x4hm -> 512)x2 -> 16 -> 32 -> 1, 8 output buckets`, or with threats
+    /// `(4x768x4hm -> …`.
     pub fn shape(&self) -> String {
-        let Self { inputs: Inputs { mirrored, .. }, hidden, .. } = *self;
-        let mut text = format!("({}", 64 * self.planes());
+        let Self { inputs: Inputs { mirrored, threats, .. }, hidden, .. } = *self;
+        let states = if threats { format!("{THREAT_STATES}x") } else { String::new() };
+        let mut text = format!("({states}{}", 64 * self.planes());
         if self.king_bucket_count() > 1 {
             text += &format!("x{}", self.king_bucket_count());
         }
@@ -251,8 +276,13 @@ impl Header {
     }
 
     fn check_buckets(&self) -> Result<(), Fault> {
-        let Inputs { mirrored, king_buckets, .. } = &self.inputs;
-        check_numbers("king_buckets", king_buckets, MAX_KING_BUCKETS, "0 to 31")?;
+        let Inputs { mirrored, king_buckets, threats, .. } = &self.inputs;
+        let (limit, allowed) = if *threats {
+            (MAX_FEATURE_SETS / THREAT_STATES, "0 to 4 where threats are seen")
+        } else {
+            (MAX_FEATURE_SETS, "0 to 31")
+        };
+        check_numbers("king_buckets", king_buckets, limit, allowed)?;
         check_numbers("output_buckets", &self.output_buckets, MAX_OUTPUT_BUCKETS, "0 to 7")?;
         for square in (0..64).filter(|square| *mirrored && square % 8 >= 4) {
             if king_buckets[square] != king_buckets[square ^ 7] {

@@ -89,7 +89,7 @@ pub fn material() -> Asset {
                     .into(),
                 ..Provenance::default()
             },
-            inputs: Inputs { mirrored: true, merged_kings: false, king_buckets: [0; 64] },
+            inputs: Inputs { mirrored: true, merged_kings: false, king_buckets: [0; 64], threats: false },
             qa: QA as u16,
             qb: QB as u16,
             scale: SCALE as u16,

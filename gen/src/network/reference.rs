@@ -1,6 +1,7 @@
 //! The evaluation as the header describes it, step by step: what any fast implementation has to equal.
 
-use super::{Asset, Head, Weights};
+use super::{Asset, Head, THREAT_STATES, Weights, is_less, threat_state};
+use crate::geometry::attacks;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -44,7 +45,11 @@ impl Asset {
         for &(colour, kind, square) in pieces {
             let is_merged = kind == 5 && header.inputs.merged_kings;
             let plane = if colour == side || is_merged { kind } else { 6 + kind };
-            let input = (king_bucket * header.planes() + plane) * 64 + seen(square);
+            let set = match header.inputs.threats {
+                true => THREAT_STATES * king_bucket + state(pieces, colour, kind, square),
+                false => king_bucket,
+            };
+            let input = (set * header.planes() + plane) * 64 + seen(square);
             for (sum, &weight) in sums.iter_mut().zip(&self.features[input * hidden..]) {
                 *sum += i64::from(weight);
             }
@@ -125,6 +130,16 @@ impl Asset {
         let output = dot(&layer2, row) + f64::from(third_bias[bucket]);
         (output * f64::from(self.header.scale)) as i64
     }
+}
+
+/// The [`threat_state`] of one of the pieces.
+fn state(pieces: &[(usize, usize, usize)], colour: usize, kind: usize, square: usize) -> usize {
+    let occupied = pieces.iter().fold(0, |set, (.., square)| set | 1 << square);
+    let attacks_it = |&&(by, kind, from): &&(usize, usize, usize)| attacks(by, kind, from, occupied) >> square & 1 == 1;
+    let attackers: Vec<_> = pieces.iter().filter(attacks_it).collect();
+    let is_attacked = attackers.iter().any(|attacker| attacker.0 != colour);
+    let by_less = attackers.iter().any(|attacker| attacker.0 != colour && is_less(attacker.1, kind));
+    threat_state(is_attacked, by_less, attackers.iter().any(|attacker| attacker.0 == colour))
 }
 
 /// The products of both halves of an accumulator.
