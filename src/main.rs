@@ -47,8 +47,8 @@ Kiln, a chess engine that speaks UCI.
   kiln net info FILE      what a network's file says of itself
   kiln net verify FILE    check its hash and its expected scores
   kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
-                  [--merged-kings] [--king-buckets LIST] [--output-buckets N]
-                  [--qa N] [--qb N] [--scale N] [--name TEXT]
+                  [--merged-kings] [--threats] [--king-buckets LIST]
+                  [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]
                           make a network's file of what the trainer bullet wrote;
                           LIST is 64 numbers for a1 to h8, or a file of them; with
                           layers the first takes pairwise products

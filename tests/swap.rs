@@ -26,8 +26,7 @@ fn shapes() -> [Header; 4] {
         output_buckets,
         ..material().header
     };
-    let threats =
-        Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: true };
+    let threats = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: true };
     let mirrored = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
     [
         header("wide single", plain, 256, Head::Single, equal_output_buckets(8)),

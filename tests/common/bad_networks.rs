@@ -26,7 +26,7 @@ pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
         (good[..50].into(), "the file ends within its header"),
         (good[..good.len() - 1].into(), "the payload cannot be decompressed: "),
         ([&good[..], &[0]].concat(), "the payload cannot be decompressed: "),
-        (with_byte(8, 4), "format version 4, only version 3 is known"),
+        (with_byte(8, 5), "format version 5, only version 4 is known"),
         // A flipped bit in the header, which still can be read.
         (with_byte(name, b'T'), "the contents do not have the SHA-256 that the header states: the file is damaged"),
         (changed(|asset| asset.header.hidden = 33), "hidden is 33, allowed is 32 to 2048 in steps of 32"),
