@@ -71,3 +71,13 @@ fn the_reader_sees_all_forms() {
     let source = "use crate::board::X;\nuse crate::{nnue::{a, b}, uci};\nfn f() { crate::types::Y }\n// crate::search";
     assert_eq!(rooms_used(source), ["board", "nnue", "b", "uci", "types"]);
 }
+
+/// A clock that people or the network set may jump: what is measured is measured by `Instant`. Only the log tells the time of day.
+#[test]
+fn no_time_is_measured_by_the_time_of_day() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files: Vec<_> =
+        ["src", "trainer/src", "gen/src"].into_iter().flat_map(|folder| sources(&root.join(folder))).collect();
+    let users = files.iter().filter(|file| fs::read_to_string(file).unwrap().contains("SystemTime"));
+    assert!(users.eq([&root.join("src/uci/output.rs")]));
+}

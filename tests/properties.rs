@@ -1,28 +1,21 @@
-//! What holds for any input: nothing panics, what is accepted is sound, and what is refused is refused with a reason.
+//! What holds for any input, tried on random ones; `fuzz/` tries the same for longer, and what it has found is here.
 
 mod common;
+#[path = "common/properties.rs"]
+mod properties;
 
-use common::scratch;
+use common::{default_header, default_network, scratch};
 use kiln::board::Position;
-use kiln::data;
+use kiln::data::{Game, Outcome};
+use kiln_gen::network::{Asset, Header, material};
+use properties::{Cache, FENS};
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::LazyLock;
-
-const FENS: [&str; 6] = [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-    "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
-    "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
-    "4k3/P6P/8/8/8/8/p6p/4K3 w - - 99 120",
-    "8/8/8/8/8/4k3/4p3/4K3 w - - 12 80",
-];
 
 /// A FEN with some characters replaced, put in or left out.
 fn near_fen() -> impl Strategy<Value = String> {
@@ -44,37 +37,19 @@ fn near_fen() -> impl Strategy<Value = String> {
 
 /// Where some game has come to.
 fn position() -> impl Strategy<Value = Position> {
-    (select(&FENS[..]), vec(any::<Index>(), 0..60)).prop_map(|(fen, choices)| {
-        let mut position: Position = fen.parse().unwrap();
-        for choice in choices {
-            let moves = position.moves();
-            if moves.is_empty() {
-                break;
-            }
-            position = position.make(moves[choice.index(moves.len())]);
-        }
-        position
-    })
+    (select(&FENS[..]), vec(any::<usize>(), 0..60)).prop_map(|(fen, choices)| properties::walk(fen, choices))
 }
 
-fn check(text: &str) -> Result<(), TestCaseError> {
-    match text.parse::<Position>() {
-        Ok(position) => {
-            prop_assert!(position.is_consistent());
-            for shredder in [false, true] {
-                prop_assert_eq!(&position.fen(shredder).parse::<Position>().unwrap(), &position);
-            }
-            for &mv in &position.moves() {
-                prop_assert!(position.is_legal(mv) && position.make(mv).is_consistent());
-            }
-        }
-        Err(error) => prop_assert!(!error.to_string().is_empty()),
-    }
-    Ok(())
+/// Bytes to be put in some places.
+fn edits() -> impl Strategy<Value = Vec<(usize, u8)>> {
+    vec((any::<usize>(), any::<u8>()), 0..4)
 }
 
-/// Where damaged games are written, one case after the other.
-static DAMAGED: LazyLock<PathBuf> = LazyLock::new(|| scratch("games").join("damaged.viri.zst"));
+fn edited(mut bytes: Vec<u8>, edits: Vec<(usize, u8)>) -> Vec<u8> {
+    let length = bytes.len();
+    edits.into_iter().for_each(|(place, byte)| bytes[place % length] = byte);
+    bytes
+}
 
 /// A line as a GUI might send it, or not quite.
 fn line() -> impl Strategy<Value = Vec<u8>> {
@@ -107,73 +82,111 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// A file that may be a Syzygy table: its name and its bytes.
+fn table() -> impl Strategy<Value = (String, Vec<u8>)> {
+    let name = prop_oneof![9 => "K[QRBNP]{0,3}vK[QRBNP]{0,3}\\.rtb[wz]", 1 => "\\PC{0,12}"];
+    let start = select(vec![[0x71, 0xe8, 0x23, 0x5d], [0xd7, 0x66, 0x0c, 0xa5], [0; 4]]);
+    (name, start, prop_oneof![4 => Just(16), 1 => 0..99_usize]).prop_map(|(name, start, more)| {
+        let length = if more == 16 { 80 } else { more };
+        (name, start.into_iter().chain([0; 99]).take(length).collect())
+    })
+}
+
+/// A network that is quickly written: header and weights.
+static SMALL: LazyLock<Asset> = LazyLock::new(material);
+static CACHE: LazyLock<Cache> = LazyLock::new(|| Cache::new(&default_network(), &scratch("cache")));
+/// Where a shard is written, one case after the other.
+static SHARD: LazyLock<PathBuf> = LazyLock::new(|| scratch("games").join("damaged.viri.zst"));
+static TABLES: LazyLock<PathBuf> = LazyLock::new(|| scratch("tables"));
+
+/// The header of a file as it stands there.
+fn header_bytes(header: Header) -> Vec<u8> {
+    let file = Asset { header, ..SMALL.clone() }.to_bytes();
+    let length = u32::from_le_bytes(*file[10..].first_chunk().unwrap()) as usize;
+    file[14..][..length].to_vec()
+}
+
 proptest! {
     #[test]
     fn fens_are_sound_or_refused(text in near_fen()) {
-        check(&text)?;
+        properties::fen(&text);
     }
 
     #[test]
     fn any_text_is_no_trouble_as_a_fen(text in "\\PC{0,99}") {
-        check(&text)?;
+        properties::fen(&text);
     }
 
     #[test]
     fn words_are_moves_if_they_are_in_the_list(position in position(), word in "[a-h][1-8][a-h][1-8][nbrq]?", other in "\\PC{0,6}") {
-        let moves = position.moves();
-        let written: BTreeSet<String> = moves.iter().flat_map(|mv| [mv.uci(false), mv.uci(true)]).collect();
-        for word in written.iter().chain([&word, &other]) {
-            let read = position.parse_move(word);
-            prop_assert_eq!(read.is_some(), written.contains(word), "{} at {}", word, position.fen(true));
-            prop_assert!(read.is_none_or(|mv| moves.contains(&mv)));
-        }
+        properties::moves(&position, &[&word, &other]);
     }
 
     #[test]
-    fn damaged_games_are_faults(position in position(), bytes in vec(any::<u8>(), 0..99), edits in vec((any::<Index>(), any::<u8>()), 0..4)) {
+    fn damaged_games_are_faults(position in position(), bytes in vec(any::<u8>(), 0..99), edits in edits()) {
         let mut raw = Vec::new();
-        data::Game { start: position, outcome: data::Outcome::Draw, plies: Vec::new() }.write(&mut raw);
+        Game { start: position, outcome: Outcome::Draw, plies: Vec::new() }.write(&mut raw);
         raw.truncate(32);
         raw.extend_from_slice(&bytes);
-        for (place, byte) in edits {
-            let place = place.index(raw.len());
-            raw[place] = byte;
+        properties::games(&edited(raw, edits));
+    }
+
+    #[test]
+    fn damaged_shards_are_faults(positions in vec(position(), 1..4), edits in edits()) {
+        let mut raw = Vec::new();
+        for start in positions {
+            Game { start, outcome: Outcome::Draw, plies: Vec::new() }.write(&mut raw);
         }
-        fs::write(&*DAMAGED, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
-        let games: Vec<_> = data::read(&DAMAGED).unwrap().collect();
-        // All is read, or the last is a fault that says where it lies.
-        let mut written = Vec::new();
-        for game in &games {
-            match game {
-                Ok(game) => game.write(&mut written),
-                Err(fault) => prop_assert!(fault.to_string().contains("byte"), "{}", fault),
-            }
-        }
-        prop_assert!(games.iter().rev().skip(1).all(Result::is_ok));
-        prop_assert!(written.len() <= raw.len());
+        properties::shard(&edited(zstd::encode_all(&raw[..], 1).unwrap(), edits), &SHARD);
+    }
+
+    #[test]
+    fn tables_are_found_or_named(path in prop_oneof![4 => "[@:; ]{1,5}", 1 => "\\PC{0,20}"], files in vec(table(), 0..6)) {
+        properties::tables(&path, &files, &TABLES);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is sent, the engine answers `isready`, and ends well when the input does.
+    /// Whatever is sent, searches and `isready` are answered, and the engine ends well when the input does.
     #[test]
     fn sessions_end_well(lines in vec(line(), 0..25)) {
-        let mut input = lines.join(&b'\n');
-        // A search without end, and options that take long, are over with this.
-        input.extend_from_slice(b"\nstop\nisready\nquit\n");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut pipe = child.stdin.take().unwrap();
-        // Closed early by a `quit` in the middle.
-        let _ = pipe.write_all(&input);
-        drop(pipe);
-        let output = child.wait_with_output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        prop_assert!(output.status.success(), "{}: {}", output.status, error);
-        prop_assert!(error.is_empty(), "{}", error);
-        let out = String::from_utf8(output.stdout).unwrap();
-        prop_assert!(out.contains("readyok"), "{}", out);
+        properties::session(&lines.join(&b'\n'));
+    }
+
+    #[test]
+    fn damaged_networks_are_refused(edits in edits(), bytes in vec(any::<u8>(), 0..99)) {
+        properties::asset(&edited(fs::read(default_network()).unwrap(), edits));
+        properties::asset(&bytes);
+    }
+
+    #[test]
+    fn damaged_headers_are_refused(edits in edits(), weights in vec(0..3_u8, 1..99)) {
+        properties::header(&edited(header_bytes(SMALL.header.clone()), edits.clone()), &weights);
+        properties::header(&edited(header_bytes(default_header()), edits), &weights);
+    }
+
+    #[test]
+    fn damaged_caches_are_written_again(edits in edits(), length in option::of(any::<usize>())) {
+        CACHE.damaged(&edits, length);
+    }
+}
+
+/// Found by the fuzzer `games`: what a sidecar should not hold was quoted with its line breaks.
+#[test]
+fn what_the_fuzzers_have_found() {
+    for json in [r#"{"\n": 1}"#, r#"{"games": "\n\u0085"}"#] {
+        properties::sidecar(json.as_bytes(), &SHARD);
+    }
+}
+
+proptest! {
+    #[test]
+    fn damaged_sidecars_are_refused(edits in edits(), text in "\\PC{0,20}") {
+        let whole = include_bytes!("../fuzz/seeds/games/sidecar");
+        let shard = SHARD.with_file_name("damaged sidecar.viri.zst");
+        properties::sidecar(&edited(whole.to_vec(), edits), &shard);
+        properties::sidecar(text.as_bytes(), &shard);
     }
 }

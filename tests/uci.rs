@@ -177,6 +177,19 @@ fn an_infinite_search_waits_for_stop() {
 }
 
 #[test]
+fn quit_ends_a_search_with_its_move() {
+    for commands in
+        ["go infinite\nquit", "go ponder wtime 1 btime 1\nquit", "go depth 60\ngo infinite\ngo depth 3\nquit"]
+    {
+        // What has not begun is not begun any more.
+        assert_eq!(feed(commands).matches("bestmove ").count(), 1, "{commands}");
+    }
+    // Between a move and its answer the GUI says what it likes.
+    let out = feed("stop\ngo depth 1\nstop\nstop\nponderhit\ngo infinite\nstop\nquit\nisready");
+    assert!(out.matches("bestmove ").count() >= 1 && !out.contains("readyok"), "{out}");
+}
+
+#[test]
 fn pondering_waits_for_the_opponent() {
     let mut kiln = Kiln::start();
     kiln.send("go ponder depth 2 wtime 1000 btime 1000");

@@ -63,8 +63,8 @@ impl Deref for MoveList {
 
     #[inline]
     fn deref(&self) -> &[Move] {
-        // SAFETY: the first `count` words are written, each by `Move::word` or as the words of moves whose squares differ, which are not zero;
-        // `Move` is a transparent `NonZeroU16`.
+        // SAFETY: the first `count` words are written, by `push` as moves, or by `spread` for squares that differ from the one moved from, as the
+        // callers see to: such words are not zero. `Move` is a transparent `NonZeroU16`, of which each value is valid.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.count) }
     }
 }

@@ -2,7 +2,7 @@ use super::game::{Game, PLY, Ply, read_move};
 use super::packed;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// What is wrong with a file of games.
@@ -17,9 +17,9 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault of the file as a whole.
+    /// A fault of the file as a whole. It is said in one line, whatever it quotes from the file.
     pub fn of_file(file: &Path, what: impl fmt::Display) -> Self {
-        Self { file: file.into(), place: None, what: what.to_string() }
+        Self { file: file.into(), place: None, what: what.to_string().replace(char::is_control, " ") }
     }
 }
 
@@ -35,29 +35,31 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Reads the games of a file, compressed by zstd, one after the other. Every move of a game that is returned is legal; nothing follows a fault.
-pub struct Reader {
+/// A file that is decompressed as it is read.
+type Decompressed = BufReader<zstd::Decoder<'static, BufReader<File>>>;
+
+/// Reads games in viriformat one after the other. Every move of a game that is returned is legal; nothing follows a fault.
+pub struct Reader<I = Decompressed> {
     file: PathBuf,
-    input: BufReader<zstd::Decoder<'static, BufReader<File>>>,
+    input: I,
     games: u64,
     offset: u64,
     failed: bool,
 }
 
-/// Opens a file of games.
+/// Opens a file of games, compressed by zstd.
 pub fn read(file: &Path) -> Result<Reader, Fault> {
     let open = || zstd::Decoder::new(File::open(file)?);
     let input = open().map_err(|error| Fault::of_file(file, format!("it cannot be read: {error}")))?;
-    Ok(Reader {
-        file: file.into(),
-        input: BufReader::with_capacity(1 << 17, input),
-        games: 0,
-        offset: 0,
-        failed: false,
-    })
+    Ok(Reader::new(file, BufReader::with_capacity(1 << 17, input)))
 }
 
-impl Reader {
+impl<I: BufRead> Reader<I> {
+    /// Reads games that are not compressed, or not any more; faults name this file.
+    pub fn new(file: &Path, input: I) -> Self {
+        Self { file: file.into(), input, games: 0, offset: 0, failed: false }
+    }
+
     /// How many bytes, decompressed, were read.
     pub fn offset(&self) -> u64 {
         self.offset
@@ -99,7 +101,7 @@ impl Reader {
     }
 }
 
-impl Iterator for Reader {
+impl<I: BufRead> Iterator for Reader<I> {
     type Item = Result<Game, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {

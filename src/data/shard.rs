@@ -183,11 +183,15 @@ pub(crate) fn shard_path(folder: &Path, index: u64) -> PathBuf {
     folder.join(format!("shard-{index:05}{SUFFIX}"))
 }
 
-/// Writes a file aside, to the disk, and renames it: a kill at any moment leaves the file before, or this one.
+/// Writes a file aside, to the disk, and renames it: a kill at any moment leaves the file before, or this one. So does a disk that is full.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let aside = path.with_added_extension("new");
-    let mut file = fs::File::create(&aside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&aside, path)
+    let write = || {
+        let mut file = fs::File::create(&aside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&aside, path)
+    };
+    // What is left of it takes space that is missed.
+    write().inspect_err(|_| drop(fs::remove_file(&aside)))
 }

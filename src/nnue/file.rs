@@ -107,7 +107,7 @@ impl Network {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
             // SAFETY: the bytes are as many as T has, aligned (asserted above), and valid whatever they are, since T is `Plain`. They live as long as the map,
-            // which is kept beside this reference in a private field, and the reference is only lent out for the life of the network.
+            // which `Network` and its clones keep beside the reference, in fields private to this room, which lends it out for the life of a network alone.
             unsafe { &*bytes.as_ptr().cast::<T>() }
         }
         Self {
@@ -124,7 +124,8 @@ impl Network {
 /// Maps a file of arranged weights if it is whole.
 fn open(path: &Path) -> Option<Mmap> {
     let file = File::open(path).ok()?;
-    // SAFETY: nothing of ours changes such a file once it has its name: it is written aside and renamed. Whoever else cuts it short while it is mapped stops the program.
+    // SAFETY: nothing of ours changes such a file once it has its name: it is written aside and renamed. What somebody else writes to it would be seen as
+    // other weights, all of which are valid; whoever cuts it short while it is mapped stops the program.
     let map = unsafe { Mmap::map(&file) }.ok()?;
     let (contents, hash) = map.split_last_chunk::<32>()?;
     (map.len() == FILE_LENGTH && <[u8; 32]>::from(Sha256::digest(contents)) == *hash).then_some(map)

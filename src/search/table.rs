@@ -183,8 +183,8 @@ impl TranspositionTable {
 
     fn clusters(&self) -> &[[AtomicU64; WORDS]] {
         let length = self.memory.len() / size_of::<[AtomicU64; WORDS]>();
-        // SAFETY: the mapping is page-aligned, at least this long, writable, and through `&self` read and written
-        // only by this function; what writes otherwise has `&mut self`. Its memory is zeroed, and any bits are valid atomics.
+        // SAFETY: the mapping is page-aligned, at least this long, writable, and lives as long as `self`. Through `&self` it is read and written only as
+        // the atomics that this function lends out; what writes otherwise has `&mut self`. It begins zeroed, and any bits are valid atomics.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), length) }
     }
 

@@ -17,7 +17,8 @@ pub use portable::{add_subtract, add_subtract_all, clear, spread};
 #[inline]
 pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> i32 {
     const { assert!(N.is_multiple_of(LANES)) }
-    // SAFETY: this module is compiled only if the target has AVX2; each load reads LANES numbers at a multiple of LANES below N.
+    // SAFETY: this module is compiled only if the target has AVX2; each load reads LANES numbers at a multiple of LANES below N, which
+    // in a row, aligned to 64 bytes, is aligned to a vector; the weights need not be.
     unsafe {
         let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(qa));
         let mut sum = _mm256_setzero_si256();
@@ -40,7 +41,8 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
         return portable::pairwise(row, out);
     }
     assert_eq!(out.len(), N / 2);
-    // SAFETY: this module is compiled only if the target has AVX2; loads of LANES numbers end before N, stores of 2 * LANES bytes before N / 2.
+    // SAFETY: this module is compiled only if the target has AVX2; N / 2 is a multiple of 2 * LANES, or the order were the
+    // plain one. So loads of LANES numbers end before N and are aligned as the row is, and stores of 2 * LANES bytes end before N / 2.
     unsafe {
         let (zero, most) = (_mm256_setzero_si256(), _mm256_set1_epi16(255));
         let product = |i: usize| {
@@ -85,8 +87,9 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     // Which groups are not zero, so that what follows needs no branch.
     let mut busy = [0u16; QUADS];
     let mut count = 0;
-    // SAFETY: this module is compiled only if the target has AVX2; inputs are read in vectors of 8 groups, weights in vectors of 8 neurons. 8 indices are
-    // stored where at least as many places remain, since no more were found than looked at.
+    // SAFETY: this module is compiled only if the target has AVX2; inputs, aligned to 64 bytes, are read in vectors of 8
+    // groups and QUADS is a multiple of 8; weights are read and sums written in vectors of 8 neurons, of which there are NEURONS / 8, at most 4; of places
+    // one byte's 8. 8 indices are stored where at least as many remain: no more than `start` were found before.
     unsafe {
         for start in (0..QUADS).step_by(8) {
             let groups = _mm256_load_si256(inputs.0.as_ptr().add(start).cast());

@@ -20,7 +20,7 @@ pub use portable::{add_subtract, add_subtract_all};
 pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> i32 {
     const { assert!(N.is_multiple_of(LANES)) }
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW; each load reads LANES numbers at a multiple of
-    // LANES below N.
+    // LANES below N, which in a row, aligned to 64 bytes, is aligned to a vector; the weights need not be.
     unsafe {
         let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(qa));
         let mut sum = _mm512_setzero_si512();
@@ -41,8 +41,8 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
         return portable::pairwise(row, out);
     }
     assert_eq!(out.len(), N / 2);
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; loads of LANES numbers end before N, stores of 2 * LANES bytes
-    // before N / 2.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; N / 2 is a multiple of 2 * LANES, or the order
+    // were the plain one. So loads of LANES numbers end before N and are aligned as the row is, and stores of 2 * LANES bytes end before N / 2.
     unsafe {
         let (zero, most) = (_mm512_setzero_si512(), _mm512_set1_epi16(255));
         let product = |i: usize| {
@@ -88,7 +88,8 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     let mut busy = [0u16; QUADS];
     let mut count = 0;
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW. Inputs are read in vectors of 16 groups, of which those beyond the last are masked
-    // out; 16 indices are stored where at least as many places remain, since no more were found than looked at.
+    // out. 16 indices are stored, or 8 where no more groups are left, where at least as many places remain: no more than `start` were found before. Sums are written in
+    // vectors of 16 neurons, of which there are NEURONS / 16, at most 2.
     unsafe {
         let mut indices = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         for start in (0..QUADS).step_by(16) {
@@ -133,7 +134,8 @@ fn add_group<const QUADS: usize, const NEURONS: usize>(
     quad: usize,
 ) {
     for (i, sum) in sums.iter_mut().enumerate().take(NEURONS / 16) {
-        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the weights of 16 neurons are 64 bytes.
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; vector `i` of the weights of a group, whose number is checked, ends
+        // with neuron 16 * i + 15, below NEURONS.
         unsafe {
             let input = _mm512_set1_epi32(i32::from_le_bytes(inputs.0[quad]));
             *sum = dot(*sum, input, _mm512_loadu_si512(weights[quad].as_ptr().add(16 * i).cast()));
@@ -199,7 +201,7 @@ pub fn clear(words: &mut Wordboard, bits: u16) {
 #[inline]
 pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
     let [low, high] = halves(words);
-    // SAFETY: as in `clear`.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes at a multiple of 64.
     unsafe {
         let low = _mm512_or_si512(low, _mm512_maskz_set1_epi16(squares as u32, bits as i16));
         let high = _mm512_or_si512(high, _mm512_maskz_set1_epi16((squares >> LANES) as u32, bits as i16));

@@ -1,6 +1,7 @@
 //! Network files: what they say of themselves, whether they keep it, and exchange with the trainer bullet.
 
 use crate::board::Position;
+use crate::data::replace;
 use crate::types::{Color, Square};
 use kiln_gen::hexadecimal;
 use kiln_gen::network::{Asset, Expected, Head, Header, read_file};
@@ -62,7 +63,10 @@ fn load(path: &Path) -> Result<Asset, String> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    fs::write(path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    // A device or a pipe stays what it is.
+    let is_replaced = fs::metadata(path).map_or(true, |there| there.is_file());
+    let written = if is_replaced { replace(path, bytes) } else { fs::write(path, bytes) };
+    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// Positions whose scores are added to what is imported: much and little material, kings on both halves, Black to move.

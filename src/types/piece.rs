@@ -44,7 +44,7 @@ impl Piece {
     /// The piece of this side and type.
     #[inline]
     pub const fn new(color: Color, kind: PieceType) -> Self {
-        // SAFETY: the types are in order, each with White and then Black.
+        // SAFETY: 5 << 1 | 1 is 11, the number of the last of the pieces; the types are in order, each with White and then Black.
         unsafe { Self::from_index_unchecked((kind as u8) << 1 | color as u8) }
     }
 

@@ -32,7 +32,7 @@ impl Rank {
     /// ```
     #[inline]
     pub fn relative(self, side: Color) -> Self {
-        // SAFETY: exclusive or with 7 stays below 8.
+        // SAFETY: a number below 8, exclusive or 0 or 7, stays below 8.
         unsafe { Self::from_index_unchecked(self as u8 ^ (7 * side as u8)) }
     }
 }

@@ -9,7 +9,7 @@ use crate::tablebases::{self, Files, Tablebases};
 use crate::tools::{bench, eval, genfens, perft};
 use crate::types::Move;
 use std::collections::VecDeque;
-use std::io::BufRead;
+use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
@@ -111,11 +111,19 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An engine at the starting position.
+    /// An engine at the starting position that answers on standard output.
     ///
     /// # Panics
     /// If not even the default hash can be allocated.
     pub fn new() -> Self {
+        Self::with_output(io::stdout())
+    }
+
+    /// One that answers elsewhere: each line is written and flushed before the next.
+    ///
+    /// # Panics
+    /// If not even the default hash can be allocated.
+    pub fn with_output(output: impl Write + Send + 'static) -> Self {
         let table = TranspositionTable::new(DEFAULT_HASH).unwrap_or_else(|error| panic!("{error}"));
         let (sender, events) = mpsc::channel();
         Self {
@@ -123,7 +131,7 @@ impl Engine {
             history: History::new(),
             network: Network::embedded(),
             settings: Settings::default(),
-            output: Output::default(),
+            output: Output::new(output),
             means: Some(Box::new(Means { threads: Threads::new(1), table, tables: None })),
             running: None,
             waiting: VecDeque::new(),

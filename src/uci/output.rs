@@ -2,17 +2,33 @@ use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::{Bound, Report, Sink};
 use crate::types::{Move, Score, WinModel};
-use std::fmt::{Arguments, Write as _};
+use std::fmt::{self, Arguments, Write as _};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where lines go: standard output, and perhaps a log of all that is said and heard. Clones write to the same place.
-#[derive(Clone, Debug, Default)]
-pub struct Output(Arc<Mutex<Option<File>>>);
+/// Where lines go, and perhaps a log of all that is said and heard. Clones write to the same places.
+#[derive(Clone)]
+pub struct Output(Arc<Mutex<Places>>);
+
+struct Places {
+    out: Box<dyn Write + Send>,
+    log: Option<File>,
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Output").finish_non_exhaustive()
+    }
+}
 
 impl Output {
+    /// An output without a log.
+    pub fn new(out: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Places { out: Box::new(out), log: None })))
+    }
+
     /// Writes a line at once. If nobody reads any more there is nobody to tell, and the end of input will end the program.
     pub fn line(&self, text: Arguments) {
         self.line_after(|| (), text);
@@ -20,9 +36,9 @@ impl Output {
 
     /// Does something and writes a line, with no other line in between.
     pub fn line_after(&self, before: impl FnOnce(), text: Arguments) {
-        let mut log = self.lock();
+        let mut places = self.lock();
         before();
-        Self::write(&mut log, text);
+        places.write(text);
     }
 
     /// Waits until a line that is being written is out.
@@ -32,36 +48,36 @@ impl Output {
 
     /// Notes a line of input.
     pub fn heard(&self, line: &str) {
-        Self::note(&mut self.lock(), ">>", format_args!("{line}"));
+        self.lock().note(">>", format_args!("{line}"));
     }
 
     /// From now on all is added to this file; none for no log.
     pub fn set_log(&self, file: Option<File>) {
-        *self.lock() = file;
+        self.lock().log = file;
     }
 
     /// What is behind the lock is sound at any time.
-    fn lock(&self) -> MutexGuard<'_, Option<File>> {
+    fn lock(&self) -> MutexGuard<'_, Places> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn write(log: &mut Option<File>, text: Arguments) {
-        let mut out = io::stdout().lock();
-        let _ = writeln!(out, "{text}").and_then(|()| out.flush());
-        drop(out);
-        Self::note(log, "<<", text);
+impl Places {
+    fn write(&mut self, text: Arguments) {
+        let _ = writeln!(self.out, "{text}").and_then(|()| self.out.flush());
+        self.note("<<", text);
     }
 
     /// A log that cannot be written, for want of space perhaps, is given up.
-    fn note(log: &mut Option<File>, direction: &str, text: Arguments) {
-        let Some(file) = log else { return };
+    fn note(&mut self, direction: &str, text: Arguments) {
+        let Some(file) = &mut self.log else { return };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (seconds, millis) = (now.as_secs() % 86_400, now.subsec_millis());
         let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         let entry = format!("{hours:02}:{minutes:02}:{seconds:02}.{millis:03} {direction} {text}\n");
         if let Err(error) = file.write_all(entry.as_bytes()) {
-            *log = None;
-            Self::write(log, format_args!("info string the debug log is closed: it cannot be written: {error}"));
+            self.log = None;
+            self.write(format_args!("info string the debug log is closed: it cannot be written: {error}"));
         }
     }
 }
@@ -212,7 +228,8 @@ mod tests {
     #[test]
     fn candidates_are_the_last_word_on_each_move() {
         let moves = [Square::A2, Square::B2, Square::C2].map(|to| Move::new(Square::A1, to, MoveKind::Quiet));
-        let mut reporter = Reporter::new(Output::default(), Style { chess960: false, lines: 0, chances: None });
+        let mut reporter =
+            Reporter::new(Output::new(std::io::sink()), Style { chess960: false, lines: 0, chances: None });
         let mut report = |depth, rank, mv: usize, score, bound| {
             reporter.report(&Report {
                 depth,

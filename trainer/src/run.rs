@@ -126,13 +126,14 @@ impl Training {
             }
             self.show(bar);
             let is_stopped = stop(&self.progress);
+            // Before the checkpoint: a kill in between leads here again, and one after it would leave the asset of the superbatch before for good.
+            if is_end {
+                self.publish()?;
+            }
             if is_end || is_stopped || saved.elapsed() >= Duration::from_secs(training.checkpoint_seconds) {
                 let file = self.config.output(CHECKPOINT);
                 checkpoint::save(&file, self.identity, &self.progress, &mut self.network)?;
                 saved = Instant::now();
-            }
-            if is_end {
-                self.publish()?;
             }
             if is_stopped {
                 break;

@@ -7,6 +7,9 @@ use kiln_trainer::run::Training;
 use kiln_trainer::synthetic;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Instant;
 
 const SINGLE: &str = "hidden = 32\noutput_buckets = 2";
 const LAYERS: &str = "hidden = 64\nlayers = [16, 32]\noutput_buckets = 2\n\
@@ -89,6 +92,32 @@ fn a_kill_changes_nothing() {
         assert_eq!(losses(&whole), losses(&parts));
         assert!(asset(folders[0].path()) == asset(killed), "{network}");
     }
+}
+
+/// The program itself, ended by the system at any moment, again and again.
+#[test]
+fn a_kill_at_any_moment_loses_no_checkpoint() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let command = |folder: &Path| {
+        prepare(folder, SINGLE, 6, 3);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kiln-trainer"));
+        command.arg("fit").arg(folder.join("run.toml")).args(["--threads", "1"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let start = Instant::now();
+    assert!(command(folders[0].path()).status().unwrap().success());
+    let took = start.elapsed();
+    let mut killed = command(folders[1].path());
+    for part in 1..8 {
+        let mut child = killed.spawn().unwrap();
+        thread::sleep(took * part / 8);
+        // It may be done by then.
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+    assert!(killed.status().unwrap().success());
+    assert!(asset(folders[0].path()) == asset(folders[1].path()));
 }
 
 #[test]

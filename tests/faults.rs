@@ -1,0 +1,184 @@
+//! What goes wrong around the program: no memory, no space, nobody who listens, a kill at any moment.
+#![cfg(unix)]
+
+mod common;
+
+use common::{default_header, default_network, kiln, scratch};
+use kiln_gen::network::{Asset, Header};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// What the binary does in a shell that has said this before: whether it succeeds, what it prints, and its error.
+fn after(limit: &str, arguments: &str, input: &str) -> (bool, String, String) {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{limit}; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_kiln")]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // The answers are read meanwhile.
+    let input = input.to_owned();
+    let writer = thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    // Who has ended does not read.
+    let _ = writer.join().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+/// As where the disk is full after so many times 512 bytes of a file.
+fn full_after(blocks: u32, arguments: &str) -> (bool, String, String) {
+    after(&format!("trap '' XFSZ; ulimit -f {blocks}"), arguments, "")
+}
+
+/// What does not change from run to run.
+fn without_times(out: &str) -> Vec<String> {
+    let words = |line: &str| {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        for timed in ["nps", "time"] {
+            if let Some(place) = words.iter().position(|word| *word == timed) {
+                words.drain(place..place + 2);
+            }
+        }
+        words.join(" ")
+    };
+    out.lines().map(words).collect()
+}
+
+#[test]
+fn a_hash_beyond_the_memory_is_refused_and_the_old_one_kept() {
+    let ask = "setoption name Hash value 100000\n";
+    let searches = |between: &str| format!("setoption name Hash value 8\ngo depth 9\n{between}go depth 9\n");
+    let limit = "ulimit -v 2000000";
+    let (succeeded, out, error) = after(limit, "", &searches(ask));
+    assert!(succeeded && error.is_empty(), "{error}");
+    let (refusals, rest): (Vec<_>, Vec<_>) =
+        without_times(&out).into_iter().partition(|line| line.starts_with("info string"));
+    // It is said at once, or when the search is over.
+    assert!(refusals.iter().any(|line| line.starts_with("info string cannot allocate 100000 MB of hash: ")), "{out}");
+    // The second search finds what the first has left, as if nothing had been asked.
+    let (_, expected, _) = after(limit, "", &searches(""));
+    assert_eq!(rest, without_times(&expected));
+}
+
+/// The results of tools are no use if they cannot be written; a GUI that is gone needs none.
+#[test]
+fn an_output_that_is_closed_or_full() {
+    let session = "uci\ngo depth 3\nisready\ngo infinite\n";
+    for (words, input) in [("", session), ("help", ""), ("tables", ""), ("bench 1", ""), ("perft 2 --divide", "")] {
+        // There is none, or whoever reads it has gone.
+        let (succeeded, _, error) = after("exec >&-", words, input);
+        assert!(succeeded && error.is_empty(), "{words}, closed: {error}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+        command
+            .args(words.split_ascii_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        // What takes no input may be over.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{words}, left: {output:?}");
+        if Path::new("/dev/full").exists() {
+            let (succeeded, _, error) = after("exec >/dev/full", words, input);
+            assert!(!succeeded && error.starts_with("kiln: No space left on device"), "{words}, full: {error}");
+        }
+    }
+}
+
+#[test]
+fn games_are_not_lost_where_the_disk_is_full() {
+    let (full, whole) = (scratch("full"), scratch("whole"));
+    let words = |folder: &Path| {
+        format!("datagen {} --positions 300 --shard 150 --nodes 30 --hash 1 --seed 5", folder.display())
+    };
+    let names = |folder: &Path| -> Vec<_> {
+        let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let (succeeded, _, error) = full_after(1, &words(&full));
+    assert!(!succeeded && error.lines().count() == 1 && error.contains("it cannot be written: "), "{error}");
+    assert!(!names(&full).iter().any(|name| name.to_string_lossy().ends_with(".json")), "{:?}", names(&full));
+    // Once there is space, nothing is different.
+    for folder in [&full, &whole] {
+        kiln(&words(folder).split(' ').collect::<Vec<_>>());
+    }
+    assert_eq!(names(&full), names(&whole));
+    for name in names(&full) {
+        assert!(fs::read(full.join(&name)).unwrap() == fs::read(whole.join(&name)).unwrap(), "{name:?}");
+    }
+    // Joined where there is no space, or nothing may be written, they stay what they are.
+    let from = whole.display();
+    let merged = scratch("merged");
+    for out in [merged.display().to_string(), "/proc/kiln".into(), "/dev/null/kiln".into()] {
+        let (succeeded, _, error) = full_after(1, &format!("data merge {out} {from}"));
+        assert!(!succeeded && error.lines().count() == 1 && error.contains(&out), "{error}");
+    }
+    kiln(&["data", "verify", whole.to_str().unwrap()]);
+}
+
+#[test]
+fn a_network_is_not_lost_where_the_disk_is_full() {
+    let folder = scratch("exported");
+    let network = default_network();
+    let file = folder.join("quantised.bin");
+    let words = format!("net export {} {}", network.display(), file.display());
+    kiln(&words.split(' ').collect::<Vec<_>>());
+    let before = fs::read(&file).unwrap();
+    let (succeeded, _, error) = full_after(16, &words);
+    assert!(!succeeded && error.lines().count() == 1 && error.contains("cannot write "), "{error}");
+    assert!(fs::read(&file).unwrap() == before);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    if Path::new("/dev/full").exists() {
+        let (succeeded, _, error) = after(":", &format!("net export {} /dev/full", network.display()), "");
+        assert!(!succeeded && error.starts_with("kiln: cannot write /dev/full: "), "{error}");
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_given_up() {
+    if Path::new("/dev/full").exists() {
+        let (succeeded, out, _) =
+            after(":", "", "setoption name Debug Log File value /dev/full\nisready\ngo depth 1\n");
+        assert!(succeeded && out.contains("readyok") && out.contains("bestmove "), "{out}");
+        assert_eq!(out.matches("info string the debug log is closed: it cannot be written: ").count(), 1, "{out}");
+    }
+}
+
+/// A process that dies while it caches a network, and one that has no space to, leave nothing that is taken for the network.
+#[test]
+fn a_network_is_cached_whole_or_not_at_all() {
+    let folder = scratch("cache");
+    let file = folder.join("network.nnue.zst");
+    let asset = Asset::random(Header { name: "to be cached".into(), ..default_header() }, 1);
+    fs::write(&file, asset.to_bytes()).unwrap();
+    let script = format!("setoption name EvalFile value {}\neval\n", file.display());
+    let cache = format!("export XDG_CACHE_HOME='{}'", folder.display());
+    let (_, expected, _) = after("unset XDG_CACHE_HOME HOME", "", &script);
+    assert!(expected.contains("network to be cached says "), "{expected}");
+    let full = format!("{cache}; trap '' XFSZ; ulimit -f 16");
+    assert_eq!(after(&full, "", &script), (true, expected.clone(), String::new()));
+    let cached = || fs::read_dir(folder.join("kiln")).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(cached().count(), 0, "what could not be written is gone");
+    for moment in 0..20 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+        command.env("XDG_CACHE_HOME", &folder).stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+        thread::sleep(Duration::from_millis(moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let (succeeded, out, _) = after(&cache, "", &script);
+        assert!(succeeded && out == expected, "{out}");
+        // The next is to write again.
+        cached()
+            .filter(|path| path.extension().is_some_and(|end| end == "bin"))
+            .for_each(|path| fs::remove_file(path).unwrap());
+    }
+}
