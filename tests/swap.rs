@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 
 const POSITIONS: usize = 3000;
 
-fn shapes() -> [Header; 4] {
+fn shapes() -> [Header; 3] {
     let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: false };
     let header = |name: &str, inputs, hidden, head, output_buckets| Header {
         name: name.into(),
@@ -26,15 +26,19 @@ fn shapes() -> [Header; 4] {
         output_buckets,
         ..material().header
     };
-    let threats = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: true };
-    let mirrored = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
+    let mirrored = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: true };
     [
         header("wide single", plain, 256, Head::Single, equal_output_buckets(8)),
-        header("threats", threats, 160, Head::Single, equal_output_buckets(2)),
-        header("many kings", mirrored.clone(), 96, Head::Layers { first: 32, second: 32 }, equal_output_buckets(3)),
+        header(
+            "kings and threats",
+            mirrored.clone(),
+            96,
+            Head::Layers { first: 32, second: 32 },
+            equal_output_buckets(3),
+        ),
         header(
             "wide layers",
-            Inputs { king_buckets: [0; 64], merged_kings: false, ..mirrored },
+            Inputs { king_buckets: [0; 64], merged_kings: false, threats: false, ..mirrored },
             1024,
             Head::Layers { first: 16, second: 32 },
             equal_output_buckets(1),

@@ -145,7 +145,7 @@ impl Asset {
              /// Whether files are mirrored when a king stands on files e to h.\npub const MIRRORED: bool = {mirrored};\n\
              /// How many sets of feature weights there are by king.\npub const KING_BUCKETS: usize = {king_buckets};\n\
              /// Which of them belongs to a king, by its square as its side sees it.\npub const KING_BUCKET: [u8; 64] = {king_bucket:?};\n\
-             /// Whether there are four in place of each of them, by [`kiln_gen::network::threat_state`].\npub const THREATS: bool = {threats};\n\
+             /// Whether there are several in place of each of them, by [`kiln_gen::network::threat_state`].\npub const THREATS: bool = {threats};\n\
              /// Width of an accumulator.\npub const HIDDEN: usize = {hidden};\n\
              /// The part behind the accumulators.\npub type Head = kiln_gen::layout::{head};\n\
              /// How many sets of weights it has.\npub const OUTPUT_BUCKETS: usize = {output_bucket_count};\n\

@@ -194,7 +194,7 @@ impl Header {
     }
 
     /// The shape in the notation of the trainers, such as `(768x4hm -> 512)x2 -> 16 -> 32 -> 1, 8 output buckets`, or with threats
-    /// `(4x768x4hm -> …`.
+    /// `(6x768x4hm -> …`.
     pub fn shape(&self) -> String {
         let Self { inputs: Inputs { mirrored, threats, .. }, hidden, .. } = *self;
         let states = if threats { format!("{THREAT_STATES}x") } else { String::new() };
