@@ -401,6 +401,11 @@ fn impossible_dimensions() {
 
     let last = "king_buckets is 255, allowed is 0 to 31";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 255), last);
+    let with_threats = |a: &mut Asset| {
+        a.header.inputs.threats = true;
+        a.header.inputs.king_buckets = std::array::from_fn(|square| (square % 8).min(5) as u8);
+    };
+    assert_eq!(refused(with_threats), "king_buckets is 5, allowed is 0 to 4 where threats are seen");
     let gap = "king_buckets leaves out 1, allowed are numbers from 0 without gaps";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 2), gap);
     let mirror = "a king bucket on files e to h is 0, allowed is that of its mirror image";

@@ -443,7 +443,7 @@ impl Eyes {
             let (side, kind) = (piece / 8, piece % 8);
             let has = |set: Bitboard| set.0 >> square & 1 == 1;
             let (friends, enemies) = (&attacks[side], &attacks[1 - side]);
-            let state = threat_state(has(enemies.all), has(enemies.by_less(kind)), has(friends.all));
+            let state = threat_state(has(enemies.all), has(enemies.by_less[kind]), has(friends.all));
             let state = self.state * state as u16;
             let (first, other_first) = (first + state, other_first + state);
             *own = first + self.planes[0][piece] + u16::from(square ^ flip);
@@ -459,8 +459,8 @@ impl Eyes {
 #[derive(Clone, Copy, Default)]
 struct Attacks {
     all: Bitboard,
-    /// By type of piece.
-    by: [Bitboard; 6],
+    /// With pieces of less value than this type.
+    by_less: [Bitboard; 6],
 }
 
 impl Attacks {
@@ -472,15 +472,11 @@ impl Attacks {
         for (piece, square) in pieces() {
             let (side, kind) = (piece >> 3 & 1, piece & 7);
             let reached = attacks(Piece::new(Color::ALL[side], PieceType::ALL[kind]), square, occupied);
-            found[side].by[kind] |= reached;
             found[side].all |= reached;
+            for than in (0..6).filter(|&than| is_less(kind, than)) {
+                found[side].by_less[than] |= reached;
+            }
         }
         found
-    }
-
-    /// By pieces of less value than this type.
-    fn by_less(&self, than: usize) -> Bitboard {
-        let less = self.by.iter().enumerate().filter(|&(kind, _)| is_less(kind, than));
-        less.fold(Bitboard::EMPTY, |all, (_, &by)| all | by)
     }
 }
