@@ -2,13 +2,14 @@
 //!
 //! All is measured in turn, many times over, and the fastest time of each counts: what else runs on the machine only slows it down.
 
-use kiln::board::{Observer, Position};
-use kiln::nnue::{Evaluator, FEATURE_SETS, HIDDEN, Network, SHAPE};
+use kiln::board::Position;
+use kiln::nnue::{Evaluator, FEATURE_SETS, HIDDEN, Network, SHAPE, THREATS};
 use kiln::simd::{self, Row, native};
-use kiln::types::{Color, Move, Piece, Square};
-use kiln_gen::network::{Asset, Head, read_file};
+use kiln::types::{Color, Move};
+use kiln_gen::network::{Asset, Head, read_file, threat_state};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -41,22 +42,21 @@ fn games(kings_wander: bool) -> Vec<Game> {
     (0..GAMES).map(|_| game()).collect()
 }
 
-/// The rows of weights that a game's moves need, by number, for both sides.
-#[derive(Default)]
-struct Rows(Vec<usize>);
-
-impl Observer for Rows {
-    fn put(&mut self, piece: Piece, square: Square) {
+/// The rows of weights that both sides' sums have in a position: the side and the number.
+fn rows(position: &Position) -> BTreeSet<(usize, usize)> {
+    let mut rows = BTreeSet::new();
+    let threatened = Color::ALL.map(|color| position.threatened(color));
+    for square in position.occupied() {
+        let piece = position.piece_on(square).expect("the square is occupied");
+        let (color, by) = (piece.color(), |side| position.is_attacked(square, side));
+        let state = if THREATS { threat_state(by(!color), threatened[color].has(square), by(color)) } else { 0 };
         for side in Color::ALL {
             let seen = if side == Color::Black { square.flip_rank() } else { square };
-            let plane = 6 * usize::from(piece.color() != side) + piece.kind() as usize;
-            self.0.push(64 * plane + seen as usize);
+            let plane = 12 * state + 6 * usize::from(color != side) + piece.kind() as usize;
+            rows.insert((side as usize, 64 * plane + seen as usize));
         }
     }
-
-    fn take(&mut self, piece: Piece, square: Square) {
-        self.put(piece, square);
-    }
+    rows
 }
 
 /// As little as can be done with so many bytes from these places.
@@ -151,22 +151,18 @@ fn main() {
             })
         })
         .collect();
-    let rows = |games: &[Game]| {
-        let mut rows = Rows::default();
-        for (start, moves) in games {
-            let mut position = start.clone();
-            moves.iter().for_each(|&mv| position.play(mv, &mut rows));
-        }
-        rows.0
-    };
-    let calm_rows = rows(&calm);
-    let mut all_rows = Rows::default();
-    for position in &positions {
-        for square in position.occupied() {
-            all_rows.put(position.piece_on(square).expect("the square is occupied"), square);
+    let numbers = |rows: BTreeSet<(usize, usize)>| rows.into_iter().map(|(_, number)| number);
+    let mut calm_rows = Vec::new();
+    for (start, moves) in &calm {
+        let (mut position, mut before) = (start.clone(), rows(start));
+        for &mv in moves {
+            position = position.make(mv);
+            let after = rows(&position);
+            calm_rows.extend(numbers(&before ^ &after));
+            before = after;
         }
     }
-    let all_rows = all_rows.0;
+    let all_rows: Vec<_> = positions.iter().flat_map(|position| numbers(rows(position))).collect();
     // As large as the weights, so that it is found in the same cache.
     let weights = vec![Row([1; HIDDEN]); 768 * FEATURE_SETS];
     let (mut in_calm, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());

@@ -12,12 +12,12 @@ mod dimensions {
 }
 
 pub use accumulator::{Evaluator, output_bucket};
-pub use dimensions::{HIDDEN, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE};
+pub use dimensions::{HIDDEN, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE, THREATS};
 pub use file::LoadError;
 
 use crate::simd::native;
 use crate::types::WinModel;
-use dimensions::{Head, KING_BUCKETS, OUTPUT_BUCKET, SHA256, THREATS, WIN_DRAW_LOSS};
+use dimensions::{Head, KING_BUCKETS, OUTPUT_BUCKET, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
 use kiln_gen::network::THREAT_STATES;
