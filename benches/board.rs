@@ -118,7 +118,7 @@ fn moving(
     };
     each("copy and play", |position, mv| {
         let mut next = position.clone();
-        next.play(mv, &mut ());
+        next.play(mv);
         black_box(&next);
         true
     });

@@ -130,10 +130,11 @@ fn play(evaluator: &mut Evaluator, games: &[Game], mut then: impl FnMut(&mut Eva
     for (start, moves) in games {
         let mut position = start.clone();
         for &mv in moves {
-            evaluator.play(&mut position, mv);
+            evaluator.push(&position);
+            position.play(mv);
             then(evaluator, &position);
         }
-        moves.iter().for_each(|_| evaluator.take_back());
+        moves.iter().for_each(|_| evaluator.pop());
     }
 }
 
@@ -141,7 +142,7 @@ fn main() {
     let (random, calm) = (games(true), games(false));
     let count = |games: &[Game]| games.iter().map(|(_, moves)| moves.len()).sum::<usize>();
     let network = Network::embedded();
-    let evaluator = || Evaluator::new(network.clone(), &Position::startpos());
+    let evaluator = || Evaluator::new(network.clone());
     let positions: Vec<Position> = random
         .iter()
         .flat_map(|(start, moves)| {
@@ -176,7 +177,7 @@ fn main() {
         }),
         Measurement::new("from scratch", positions.len(), || {
             for position in &positions {
-                black_box(Evaluator::new(network.clone(), position).evaluate(position));
+                black_box(Evaluator::new(network.clone()).evaluate(position));
             }
         }),
         Measurement::new("head alone", positions.len(), || {

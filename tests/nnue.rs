@@ -5,7 +5,7 @@ use kiln::nnue::{Evaluator, Network};
 
 fn score(fen: &str) -> i32 {
     let position: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
-    Evaluator::new(Network::embedded(), &position).evaluate(&position).value()
+    Evaluator::new(Network::embedded()).evaluate(&position).value()
 }
 
 /// The same position with colours swapped and the board turned over.

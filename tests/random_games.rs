@@ -24,8 +24,8 @@ fn pick(moves: &[Move], rng: &mut Xoshiro256PlusPlus) -> Move {
 
 /// Plays one game; returns the number of positions that were compared.
 fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro256PlusPlus) -> usize {
-    let fresh = |position: &Position| Evaluator::new(Network::embedded(), position).evaluate(position);
-    let mut evaluator = Evaluator::new(Network::embedded(), &position);
+    let fresh = |position: &Position| Evaluator::new(Network::embedded()).evaluate(position);
+    let mut evaluator = Evaluator::new(Network::embedded());
     for ply in 0..PLIES {
         let fen = position.fen(true);
         let moves = position.moves();
@@ -59,7 +59,8 @@ fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro25
         }
         let mv = pick(&moves, rng);
         assert_eq!(position.parse_move(&mv.uci(true)), Some(mv), "{fen}");
-        evaluator.play(&mut position, mv);
+        evaluator.push(&position);
+        position.play(mv);
         peer.play(mv.uci(true).parse().expect("both write moves alike"));
     }
     PLIES

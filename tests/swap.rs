@@ -136,7 +136,7 @@ fn loaded_while_the_program_runs() {
     fs::write(&file, asset.to_bytes()).unwrap();
     let agrees = |network: &Network| {
         for position in positions().iter().take(200) {
-            let score = kiln::nnue::Evaluator::new(network.clone(), position).evaluate(position);
+            let score = kiln::nnue::Evaluator::new(network.clone()).evaluate(position);
             assert_eq!(i64::from(score.value()), reference(&asset, position), "{}", position.fen(true));
         }
     };

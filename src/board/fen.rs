@@ -200,7 +200,7 @@ impl Position {
                 next_id[piece.color()] += 1;
                 next_id[piece.color()] - 1
             };
-            self.put(Place::new(piece, id), square, &mut ());
+            self.put(Place::new(piece, id), square);
         }
     }
 

@@ -1,48 +1,25 @@
 use super::{Ids, Place, Position};
 use crate::simd::native;
 use crate::tables::{attacks, black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
-use crate::types::{Bitboard, Color, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
-
-/// Hears which pieces a move puts on the board and takes from it, in the order in which it happens.
-pub trait Observer {
-    /// `piece` now stands on `square`.
-    fn put(&mut self, piece: Piece, square: Square);
-    /// `piece` no longer stands on `square`.
-    fn take(&mut self, piece: Piece, square: Square);
-}
-
-/// Nobody listens.
-impl Observer for () {
-    #[inline]
-    fn put(&mut self, _: Piece, _: Square) {}
-    #[inline]
-    fn take(&mut self, _: Piece, _: Square) {}
-}
+use crate::types::{Bitboard, Color, Move, MoveKind, PieceType, Rank, Square, Wing};
 
 impl Position {
     /// The position after a legal move.
     #[inline]
     #[must_use]
     pub fn make(&self, mv: Move) -> Self {
-        self.make_observed(mv, &mut ())
-    }
-
-    /// The position after a legal move; `observer` hears what changes on the board.
-    #[inline]
-    #[must_use]
-    pub fn make_observed(&self, mv: Move, observer: &mut impl Observer) -> Self {
         let mut next = self.clone();
-        next.play(mv, observer);
+        next.play(mv);
         debug_assert!(next.is_consistent(), "{mv:?} on {}", self.fen(true));
         next
     }
 
-    /// Plays a legal move; `observer` hears what changes on the board.
+    /// Plays a legal move.
     ///
     /// The attack tables follow so: sliders that attack a square which becomes empty or occupied see further or less far, the
     /// mover sees something else, the victim nothing any more. Their bits are cleared everywhere at once; then
     /// the attacks of each are set as they are on the new board. All other bits stay as they are.
-    pub fn play(&mut self, mv: Move, observer: &mut impl Observer) {
+    pub fn play(&mut self, mv: Move) {
         let (us, them) = (self.side, !self.side);
         let (from, to) = (mv.from(), mv.to());
         let mover = self.place(from);
@@ -66,10 +43,10 @@ impl Position {
                 }
                 changed[us] |= rook.bit();
                 // Both before either: in Chess960 one may go to the other's square.
-                self.take(mover, from, observer);
-                self.take(rook, to, observer);
-                self.put(mover, king_to, observer);
-                self.put(rook, rook_to, observer);
+                self.take(mover, from);
+                self.take(rook, to);
+                self.put(mover, king_to);
+                self.put(rook, rook_to);
             }
             kind => {
                 // Unless a piece takes another's place, the target square becomes occupied.
@@ -84,7 +61,7 @@ impl Position {
                     }
                     let victim = self.place(square);
                     dead = victim.bit();
-                    self.take(victim, square, observer);
+                    self.take(victim, square);
                     self.revoke_rook(them, square);
                     self.halfmove_clock = 0;
                 }
@@ -92,10 +69,10 @@ impl Position {
                     self.add_sliders_on(to, &mut changed);
                 }
                 match mv.promotion() {
-                    None => self.relocate(mover, from, to, observer),
+                    None => self.relocate(mover, from, to),
                     Some(kind) => {
-                        self.take(mover, from, observer);
-                        self.put(mover.promoted(kind), to, observer);
+                        self.take(mover, from);
+                        self.put(mover.promoted(kind), to);
                     }
                 }
             }
@@ -165,18 +142,16 @@ impl Position {
     }
 
     #[inline]
-    pub(super) fn put(&mut self, place: Place, square: Square, observer: &mut impl Observer) {
+    pub(super) fn put(&mut self, place: Place, square: Square) {
         self.squares[place.color()][place.id()] = square;
         self.board[square] = Some(place);
         self.toggle(place, square);
-        observer.put(place.piece(), square);
     }
 
     #[inline]
-    fn take(&mut self, place: Place, square: Square, observer: &mut impl Observer) {
+    fn take(&mut self, place: Place, square: Square) {
         self.board[square] = None;
         self.toggle(place, square);
-        observer.take(place.piece(), square);
     }
 
     #[inline]
@@ -189,7 +164,7 @@ impl Position {
 
     /// The piece goes to an empty square.
     #[inline]
-    fn relocate(&mut self, place: Place, from: Square, to: Square, observer: &mut impl Observer) {
+    fn relocate(&mut self, place: Place, from: Square, to: Square) {
         let both = Bitboard::from(from) | to.into();
         self.kinds[place.kind()] ^= both;
         self.colors[place.color()] ^= both;
@@ -197,8 +172,6 @@ impl Position {
         self.board[from] = None;
         self.board[to] = Some(place);
         self.keys.relocate(place.piece(), from, to);
-        observer.take(place.piece(), from);
-        observer.put(place.piece(), to);
     }
 
     fn revoke(&mut self, color: Color, wing: Wing) {

@@ -1,5 +1,4 @@
-//! The position: what stands where, whose move it is, what may be played. It knows no network; it reports what changes to an
-//! [`Observer`].
+//! The position: what stands where, whose move it is, what may be played.
 
 mod attacks;
 mod exchange;
@@ -18,10 +17,9 @@ pub use fen::{FenError, Field};
 pub use history::History;
 pub use keys::Keys;
 pub use list::{MAX_MOVES, MoveList};
-pub use make::Observer;
 pub use place::Place;
 
-use crate::simd::Wordboard;
+use crate::simd::{Aligned, Wordboard};
 use crate::tables::{
     attacks, bishop_attacks, black_to_move_key, castling_key, en_passant_key, king_attacks, knight_attacks,
     pawn_attacks, rook_attacks,
@@ -89,6 +87,12 @@ impl Position {
     #[inline]
     pub fn piece_on(&self, square: Square) -> Option<Piece> {
         self.board[square].map(Place::piece)
+    }
+
+    /// What stands on each square as a byte: the piece counted from 1, or 0.
+    #[inline]
+    pub fn byteboard(&self) -> Aligned<[u8; 64]> {
+        Aligned(self.board.map(|place| place.map_or(0, |place| place.piece() as u8 + 1)))
     }
 
     /// What stands on a square that is known to be occupied.

@@ -96,7 +96,7 @@ impl<I: BufRead> Reader<I> {
             let best = read_move(word, &position)
                 .ok_or_else(|| self.fault(begin, format!("{word:#06x} is no legal move at {}", position.fen(true))))?;
             plies.push(Ply { best, score: i16::from_le_bytes([c, d]) });
-            position.play(best, &mut ());
+            position.play(best);
         }
     }
 }

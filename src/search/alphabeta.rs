@@ -133,10 +133,10 @@ impl<'a> Worker<'a> {
         let search = shared.search;
         let evaluator = match memory.evaluator.take() {
             Some((network, mut evaluator)) if network.is_same(search.network) => {
-                evaluator.restart(search.position);
+                evaluator.restart();
                 evaluator
             }
-            _ => Evaluator::new(search.network.clone(), search.position),
+            _ => Evaluator::new(search.network.clone()),
         };
         memory.history.clone_from(search.history);
         memory.frames.fill(Frame::EMPTY);
@@ -209,13 +209,12 @@ impl<'a> Worker<'a> {
         let frame = self.frame(ply);
         (frame.mv, frame.played) = (Some(mv), played);
         self.memory.history.push(position);
-        let mut next = position.clone();
-        self.evaluator.play(&mut next, mv);
-        next
+        self.evaluator.push(position);
+        position.make(mv)
     }
 
     fn take_back(&mut self) {
-        self.evaluator.take_back();
+        self.evaluator.pop();
         self.memory.history.pop();
     }
 
@@ -733,7 +732,7 @@ impl<'a> Worker<'a> {
         let frame = self.frame(ply);
         (frame.mv, frame.played, frame.reduction) = (None, PieceTo::NONE, 0);
         self.memory.history.push(position);
-        self.evaluator.pass(&next);
+        self.evaluator.push(position);
         let score = -self.node::<false>(&next, (-beta, -beta + 1), depth, ply + 1, false, &mut Line::new())?;
         self.take_back();
         Ok(score)

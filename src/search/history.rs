@@ -86,6 +86,27 @@ pub fn victim(position: &Position, mv: Move) -> PieceType {
     }
 }
 
+/// The rows of the histories that judge the quiet moves of a position.
+pub struct Quiets<'a> {
+    position: &'a Position,
+    attacked: Bitboard,
+    butterfly: &'a [[FromTo; 2]; 2],
+    pawn: &'a Row,
+    continuation: [&'a Row; 4],
+}
+
+impl Quiets<'_> {
+    /// How well a quiet move did, the sum of all histories: up to about ±7 times the limit.
+    #[inline]
+    pub fn judge(&self, mv: Move) -> i32 {
+        let (from, to) = (mv.from(), mv.to());
+        let threats = &self.butterfly[usize::from(self.attacked.has(from))][usize::from(self.attacked.has(to))];
+        let place = usize::from(PieceTo::new(self.position, mv).0);
+        let [one, two, four, six] = self.continuation.map(|row| i32::from(row[place]));
+        2 * i32::from(threats[from][to]) + i32::from(self.pawn[place]) + 2 * one + 2 * two + four + six / 2
+    }
+}
+
 impl Histories {
     /// All zero.
     pub fn new() -> Self {
@@ -102,24 +123,16 @@ impl Histories {
         position.keys().pawn() as usize % PAWNS
     }
 
-    /// How well a quiet move did, the sum of all histories: up to about ±7 times the limit.
+    /// What judges the quiet moves of a position.
     #[inline]
-    pub fn quiet(&self, position: &Position, context: &Context, mv: Move) -> i32 {
-        let to = usize::from(PieceTo::new(position, mv).0);
-        let [one, two, four, six] =
-            context.before.map(|before| i32::from(self.continuation[usize::from(before.0)][to]));
-        2 * self.butterfly(position.side_to_move(), context.attacked, mv)
-            + i32::from(self.pawn[Self::pawn_row(position)][to])
-            + 2 * one
-            + 2 * two
-            + four
-            + six / 2
-    }
-
-    #[inline]
-    fn butterfly(&self, side: Color, attacked: Bitboard, mv: Move) -> i32 {
-        let (from, to) = (mv.from(), mv.to());
-        self.quiet[side][usize::from(attacked.has(from))][usize::from(attacked.has(to))][from][to].into()
+    pub fn quiets<'a>(&'a self, position: &'a Position, context: &Context) -> Quiets<'a> {
+        Quiets {
+            position,
+            attacked: context.attacked,
+            butterfly: &self.quiet[position.side_to_move()],
+            pawn: &self.pawn[Self::pawn_row(position)],
+            continuation: context.before.map(|before| &self.continuation[usize::from(before.0)]),
+        }
     }
 
     /// How well a noisy move did, within ± the limit.
@@ -187,12 +200,13 @@ mod tests {
                 histories.update_quiet(&position, &context, mv, bonus);
                 histories.update_noisy(&position, mv, bonus);
             }
-            let values = [histories.noisy(&position, mv), histories.quiet(&position, &context, mv) / 5];
+            let values = [histories.noisy(&position, mv), histories.quiets(&position, &context).judge(mv) / 5];
             assert!(values.iter().all(|value| value.abs() <= LIMIT && value.signum() == bonus.signum()), "{values:?}");
         }
-        assert_eq!(histories.quiet(&position, &context, knight), 0);
+        let quiet = |context, mv| histories.quiets(&position, context).judge(mv);
+        assert_eq!(quiet(&context, knight), 0);
         // Another history of moves shares all but the continuation.
         let other = Context { before: [PieceTo::NONE; 4], ..context };
-        assert!(histories.quiet(&position, &other, mv) > histories.quiet(&position, &context, mv));
+        assert!(quiet(&other, mv) > quiet(&context, mv));
     }
 }

@@ -88,7 +88,7 @@ impl MovePicker {
             if let Some(mv) = self.table_move {
                 let history = match mv.is_noisy() {
                     true => histories.noisy(position, mv),
-                    false => histories.quiet(position, context, mv),
+                    false => histories.quiets(position, context).judge(mv),
                 };
                 return Some(Picked { mv, history });
             }
@@ -172,17 +172,19 @@ impl MovePicker {
         let by_minors =
             by_pawns | position.attacked_by(!side, PieceType::Knight) | position.attacked_by(!side, PieceType::Bishop);
         let by_rooks = by_minors | position.attacked_by(!side, PieceType::Rook);
+        let quiets = histories.quiets(position, context);
         let unsafe_for = [Bitboard::EMPTY, by_pawns, by_pawns, by_minors, by_rooks, Bitboard::EMPTY];
+        let [escape, enter] =
+            [p::order_escape(), p::order_enter()].map(|factor| EXCHANGE_VALUES.map(|value| factor * (value / 100) / 4));
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.table_move) {
             let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
-            let history = histories.quiet(position, context, mv);
+            let history = quiets.judge(mv);
             let mut score = history;
-            let weight = EXCHANGE_VALUES[kind] / 100;
             if unsafe_for[kind].has(mv.from()) {
-                score += p::order_escape() * weight / 4;
+                score += escape[kind];
             }
             if unsafe_for[kind].has(mv.to()) {
-                score -= p::order_enter() * weight / 4;
+                score -= enter[kind];
             } else if checks[kind].has(mv.to()) {
                 score += p::order_check();
             }

@@ -11,7 +11,7 @@ const LANES: usize = 16;
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
 // The compiler turns these into vector instructions by itself.
-pub use portable::{add_subtract, add_subtract_all, clear, spread};
+pub use portable::{add_subtract, clear, spread};
 
 /// As [`portable::screlu_dot`].
 #[inline]
@@ -135,6 +135,35 @@ fn lanes(squares: u64, index: usize) -> __m256i {
         let squares = _mm256_set1_epi16((squares >> (LANES * index)) as i16);
         _mm256_cmpeq_epi16(_mm256_and_si256(squares, bits), bits)
     }
+}
+
+/// As [`portable::add`].
+#[inline]
+pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
+    for (i, half) in bytes.0.as_chunks_mut::<{ 2 * LANES }>().0.iter_mut().enumerate() {
+        // SAFETY: this module is compiled only if the target has AVX2; a chunk of 2 * LANES bytes lies at a multiple of 32 bytes.
+        unsafe {
+            // Each byte of the set where its eight squares are, of which each looks at its own bit.
+            let places = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+            let bits = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+            let set = _mm256_shuffle_epi8(_mm256_set1_epi32((squares >> (32 * i)) as i32), places);
+            let wanted = _mm256_cmpeq_epi8(_mm256_and_si256(set, bits), bits);
+            let place = half.as_mut_ptr().cast();
+            let added = _mm256_and_si256(wanted, _mm256_set1_epi8(number as i8));
+            _mm256_store_si256(place, _mm256_add_epi8(_mm256_load_si256(place), added));
+        }
+    }
+}
+
+/// As [`portable::differing`].
+#[inline]
+pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
+    // SAFETY: this module is compiled only if the target has AVX2; a chunk of 2 * LANES bytes lies at a multiple of 32 bytes.
+    let half = |i: usize| unsafe {
+        let [a, b] = [a, b].map(|bytes| _mm256_load_si256(bytes.0.as_chunks::<{ 2 * LANES }>().0[i].as_ptr().cast()));
+        !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32
+    };
+    u64::from(half(0)) | u64::from(half(1)) << 32
 }
 
 /// As [`portable::SCANS_FAST`].

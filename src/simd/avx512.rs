@@ -12,8 +12,8 @@ const LANES: usize = 32;
 /// As [`portable::PACKING`].
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
-// The compiler turns these into vector instructions by itself.
-pub use portable::{add_subtract, add_subtract_all};
+// The compiler turns it into vector instructions by itself.
+pub use portable::add_subtract;
 
 /// As [`portable::screlu_dot`].
 #[inline]
@@ -148,6 +148,24 @@ fn add_group<const QUADS: usize, const NEURONS: usize>(
 fn halves(words: &Wordboard) -> [__m512i; 2] {
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes at a multiple of 64.
     unsafe { [_mm512_load_si512(words.0.as_ptr().cast()), _mm512_load_si512(words.0.as_ptr().add(LANES).cast())] }
+}
+
+/// As [`portable::add`].
+#[inline]
+pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
+    let place = bytes.0.as_mut_ptr().cast();
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the bytes are 64 at a multiple of 64.
+    unsafe {
+        let old = _mm512_load_si512(place);
+        _mm512_store_si512(place, _mm512_mask_add_epi8(old, squares, old, _mm512_set1_epi8(number as i8)));
+    }
+}
+
+/// As [`portable::differing`].
+#[inline]
+pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the bytes are 64 at a multiple of 64.
+    unsafe { _mm512_cmpneq_epi8_mask(_mm512_load_si512(a.0.as_ptr().cast()), _mm512_load_si512(b.0.as_ptr().cast())) }
 }
 
 /// As [`portable::SCANS_FAST`].

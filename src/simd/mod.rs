@@ -82,11 +82,12 @@ mod tests {
                 let (a, b) = (rows(&mut rng, 8_000), rows(&mut rng, 8_000));
                 let weights = rows(&mut rng, 32_767 / qa);
                 assert_eq!(native::screlu_dot(&values, &weights.0, qa), portable::screlu_dot(&values, &weights.0, qa));
+                let rows = [a.0, b.0];
                 let (mut native_row, mut portable_row) = (values, values);
-                native::add_subtract(&mut native_row, &values, [&a.0], [&b.0]);
-                portable::add_subtract(&mut portable_row, &values, [&a.0], [&b.0]);
+                native::add_subtract(&mut native_row, &values, &rows, &[0], &[1]);
+                portable::add_subtract(&mut portable_row, &values, &rows, &[0], &[1]);
                 assert_eq!(native_row, portable_row);
-                native::add_subtract_all(&mut native_row, &portable_row, &[&b.0], &[]);
+                native::add_subtract(&mut native_row, &portable_row, &rows, &[1], &[]);
                 assert_eq!(native_row.0, std::array::from_fn(|i| values.0[i] + a.0[i]));
             }
         }
@@ -121,6 +122,21 @@ mod tests {
             native::set(&mut words, squares, other);
             portable::set(&mut same, squares, other);
             assert_eq!(words, same);
+        }
+    }
+
+    #[test]
+    fn bytes_native_equals_portable() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+        for _ in 0..2000 {
+            let bytes = Aligned(std::array::from_fn(|_| rng.next_u32() as u8));
+            let (squares, number) = (rng.next_u64() & rng.next_u64(), rng.next_u32() as u8 | 1);
+            let (mut sum, mut same) = (bytes, bytes);
+            native::add(&mut sum, squares, number);
+            portable::add(&mut same, squares, number);
+            assert_eq!(sum, same);
+            assert_eq!(native::differing(&sum, &bytes), squares);
+            assert_eq!(portable::differing(&sum, &bytes), squares);
         }
     }
 

@@ -6,28 +6,18 @@ use kiln_gen::layout::Packing;
 /// The order of neurons that [`pairwise`] expects.
 pub const PACKING: Packing = Packing::PLAIN;
 
-/// Writes `base` plus some rows minus others to `out`.
-#[inline]
-pub fn add_subtract<const N: usize, const A: usize, const S: usize>(
-    out: &mut Row<N>,
-    base: &Row<N>,
-    added: [&[i16; N]; A],
-    subtracted: [&[i16; N]; S],
-) {
-    for i in 0..N {
-        let sum = added.iter().fold(base.0[i], |sum, row| sum.wrapping_add(row[i]));
-        out.0[i] = subtracted.iter().fold(sum, |sum, row| sum.wrapping_sub(row[i]));
-    }
-}
-
-/// Writes `base` plus any number of rows minus others to `out`. A part of it is finished in registers before the next, so that it goes through
+/// Writes `base` plus some of the `rows` minus others, all by number, to `out`. A part of it is finished in registers before the next, so that it goes through
 /// memory once.
+///
+/// # Panics
+/// If there is no row with such a number.
 #[inline]
-pub fn add_subtract_all<const N: usize>(
+pub fn add_subtract<const N: usize>(
     out: &mut Row<N>,
     base: &Row<N>,
-    added: &[&[i16; N]],
-    subtracted: &[&[i16; N]],
+    rows: &[[i16; N]],
+    added: &[u16],
+    subtracted: &[u16],
 ) {
     /// Eight vectors of 32 bytes, which is half of the registers that AVX2 has.
     const TILE: usize = 128;
@@ -35,29 +25,31 @@ pub fn add_subtract_all<const N: usize>(
     let (tiles, rest) = out.0.as_chunks_mut::<TILE>();
     let rest_start = TILE * tiles.len();
     for (i, tile) in tiles.iter_mut().enumerate() {
-        add_subtract_part(tile, base, TILE * i, added, subtracted);
+        add_subtract_part(tile, base, TILE * i, rows, added, subtracted);
     }
     for (i, tile) in rest.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        add_subtract_part(tile, base, rest_start + 32 * i, added, subtracted);
+        add_subtract_part(tile, base, rest_start + 32 * i, rows, added, subtracted);
     }
 }
 
-/// [`add_subtract_all`] for the part of a row that begins at `start`.
+/// [`add_subtract`] for the part of a row that begins at `start`.
 #[inline]
 fn add_subtract_part<const N: usize, const PART: usize>(
     part: &mut [i16; PART],
     base: &Row<N>,
     start: usize,
-    added: &[&[i16; N]],
-    subtracted: &[&[i16; N]],
+    rows: &[[i16; N]],
+    added: &[u16],
+    subtracted: &[u16],
 ) {
-    let mut sums: [i16; PART] = *base.0[start..].first_chunk().expect("parts are within the row");
-    for row in added {
-        let row: &[i16; PART] = row[start..].first_chunk().expect("parts are within the row");
+    let part_of = |row: &[i16; N]| -> [i16; PART] { *row[start..].first_chunk().expect("parts are within the row") };
+    let mut sums = part_of(&base.0);
+    for &number in added {
+        let row = part_of(&rows[usize::from(number)]);
         sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i]));
     }
-    for row in subtracted {
-        let row: &[i16; PART] = row[start..].first_chunk().expect("parts are within the row");
+    for &number in subtracted {
+        let row = part_of(&rows[usize::from(number)]);
         sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i]));
     }
     *part = sums;
@@ -102,6 +94,21 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
         let clipped = value.clamp(0, qa);
         sum.wrapping_add(i32::from(clipped.wrapping_mul(weight)) * i32::from(clipped))
     })
+}
+
+/// Adds a number to the bytes of `squares`.
+#[inline]
+pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
+    for (square, byte) in bytes.0.iter_mut().enumerate() {
+        *byte = byte.wrapping_add(number * (squares >> square & 1) as u8);
+    }
+}
+
+/// The squares whose bytes differ.
+#[inline]
+pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
+    let bytes = a.0.iter().zip(&b.0).enumerate();
+    bytes.fold(0, |set, (square, (a, b))| set | u64::from(a != b) << square)
 }
 
 /// Whether [`any`] is about as fast as a look-up in a table of slider attacks.

@@ -13,11 +13,11 @@ pub fn describe(position: &Position, network: &Network) -> String {
         let value = score.value();
         f64::from(if position.side_to_move() == Color::White { value } else { -value }) / 100.0
     };
-    let mut evaluator = Evaluator::new(network.clone(), position);
+    let mut evaluator = Evaluator::new(network.clone());
     let total = evaluator.evaluate(position);
     let worth = |square: Square| {
         let without = position.without(square);
-        from_white(total) - from_white(Evaluator::new(network.clone(), &without).evaluate(&without))
+        from_white(total) - from_white(Evaluator::new(network.clone()).evaluate(&without))
     };
 
     let border = format!(" {}+\n", "+-------".repeat(8));

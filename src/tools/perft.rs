@@ -16,7 +16,7 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
             let mut leaves = 0;
             for &mv in &moves {
                 let mut next = position.clone();
-                next.play(mv, &mut ());
+                next.play(mv);
                 leaves += perft(&next, depth - 1);
             }
             leaves

@@ -90,8 +90,8 @@ pub struct Inputs {
 /// attacks it. Sliders see up to the first piece of either side; whether a piece that attacks is pinned does not matter. That attacked and defended pieces are inputs of their own
 /// is an idea of the engine Monty.
 #[inline]
-pub fn threat_state(is_attacked: bool, by_less: bool, is_defended: bool) -> usize {
-    2 * (usize::from(is_attacked) + usize::from(by_less)) + usize::from(is_defended)
+pub const fn threat_state(is_attacked: bool, by_less: bool, is_defended: bool) -> usize {
+    2 * (is_attacked as usize + by_less as usize) + is_defended as usize
 }
 
 /// Whether a type of piece is of less value than another, both by number from 0 = pawn to 5 = king: knights and bishops are equal, and kings have no value.
