@@ -49,19 +49,24 @@ fn without_times(out: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_hash_beyond_the_memory_is_refused_and_the_old_one_kept() {
-    let ask = "setoption name Hash value 100000\n";
+fn what_is_beyond_the_memory_is_refused_and_the_old_kept() {
     let searches = |between: &str| format!("setoption name Hash value 8\ngo depth 9\n{between}go depth 9\n");
     let limit = "ulimit -v 2000000";
-    let (succeeded, out, error) = after(limit, "", &searches(ask));
-    assert!(succeeded && error.is_empty(), "{error}");
-    let (refusals, rest): (Vec<_>, Vec<_>) =
-        without_times(&out).into_iter().partition(|line| line.starts_with("info string"));
-    // It is said at once, or when the search is over.
-    assert!(refusals.iter().any(|line| line.starts_with("info string cannot allocate 100000 MB of hash: ")), "{out}");
-    // The second search finds what the first has left, as if nothing had been asked.
     let (_, expected, _) = after(limit, "", &searches(""));
-    assert_eq!(rest, without_times(&expected));
+    let asks = [("Hash value 100000", "100000 MB of hash"), ("Threads value 1024", "what 1024 threads learn")];
+    for (ask, what) in asks {
+        let (succeeded, out, error) = after(limit, "", &searches(&format!("setoption name {ask}\n")));
+        assert!(succeeded && error.is_empty(), "{error}");
+        let (refusals, rest): (Vec<_>, Vec<_>) =
+            without_times(&out).into_iter().partition(|line| line.starts_with("info string"));
+        // It is said at once, or when the search is over.
+        assert!(
+            refusals.iter().any(|line| line.starts_with(&format!("info string cannot allocate {what}: "))),
+            "{out}"
+        );
+        // The second search finds what the first has left, as if nothing had been asked.
+        assert_eq!(rest, without_times(&expected));
+    }
 }
 
 /// The results of tools are no use if they cannot be written; a GUI that is gone needs none.

@@ -1,6 +1,7 @@
 use super::correction::Corrections;
 use super::driver::{Search, Shared};
 use super::history::{Context, Histories, PieceTo, bonus, malus};
+use super::pages::Pages;
 use super::parameters as p;
 use super::picker::{MovePicker, Picked, Stage};
 use super::statistics::track;
@@ -12,6 +13,7 @@ use crate::tablebases::Wdl;
 use crate::tables::reduction;
 use crate::types::{Bitboard, Move, Score};
 use arrayvec::ArrayVec;
+use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Nodes between two looks at the clock and at the other threads.
@@ -78,31 +80,36 @@ pub(super) struct RootMove {
     pub line: Line,
 }
 
-/// What a thread keeps from one search of a game to the next.
-pub struct Memory {
+/// What a thread has learnt.
+struct Learnt {
     histories: Histories,
     corrections: Corrections,
+}
+
+/// What a thread keeps from one search of a game to the next.
+pub struct Memory {
+    learnt: Pages<Learnt>,
     evaluator: Option<(Network, Evaluator)>,
-    frames: Box<[Frame; BEFORE_ROOT + MAX_PLY + 2]>,
+    frames: Vec<Frame>,
     history: History,
     pub(super) root_moves: Vec<RootMove>,
 }
 
 impl Memory {
-    pub fn new() -> Self {
-        Self {
-            histories: Histories::new(),
-            corrections: Corrections::new(),
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            // SAFETY: integers alone.
+            learnt: unsafe { Pages::zeroed() }?,
             evaluator: None,
-            frames: super::history::boxed(Frame::EMPTY),
+            frames: vec![Frame::EMPTY; BEFORE_ROOT + MAX_PLY + 2],
             history: History::new(),
             root_moves: Vec::new(),
-        }
+        })
     }
 
     /// Forgets what was learnt.
     pub fn clear(&mut self) {
-        *self = Self { evaluator: self.evaluator.take(), ..Self::new() };
+        self.learnt.clear();
     }
 }
 
@@ -274,7 +281,7 @@ impl<'a> Worker<'a> {
                 && let Some(mv) = table_move.filter(|mv| !mv.is_noisy())
             {
                 let context = self.context(ply, position.attacked(!us));
-                self.memory.histories.update_quiet(position, &context, mv, bonus(depth));
+                self.memory.learnt.histories.update_quiet(position, &context, mv, bonus(depth));
             }
             return Ok(entry.score);
         }
@@ -319,7 +326,7 @@ impl<'a> Worker<'a> {
                     raw
                 }
             };
-            correction = self.memory.corrections.get(position, self.last_moves(ply));
+            correction = self.memory.learnt.corrections.get(position, self.last_moves(ply));
             let corrected = corrected(position, raw, correction);
             evaluation = Some(corrected);
             estimate = known.map_or(corrected, |entry| entry.refine(corrected));
@@ -345,7 +352,7 @@ impl<'a> Worker<'a> {
             // 8. A quiet move is as good as what it did to the evaluation.
             if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy()) {
                 let bonus = (p::drift_factor() * drift).clamp(-p::drift_limit(), p::drift_limit());
-                self.memory.histories.update_butterfly(!us, parent.attacked, mv, bonus);
+                self.memory.learnt.histories.update_butterfly(!us, parent.attacked, mv, bonus);
             }
             // 9. Hindsight: was the move that led here reduced too much, or not enough?
             if !is_root && parent.reduction >= p::hindsight_deeper() && drift >= 0 {
@@ -434,7 +441,7 @@ impl<'a> Worker<'a> {
             let now = evaluation.expect("not in check");
             let table_move = table_move.filter(|&mv| mv.is_noisy() && position.gains(mv, probcut_beta - now));
             let mut picker = MovePicker::noisy(table_move, (probcut_beta - now).max(0));
-            while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.histories, &context) {
+            while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.learnt.histories, &context) {
                 let next = self.play(position, mv, ply);
                 let window = (-probcut_beta, -probcut_beta + 1);
                 let mut score = -self.quiescence::<false>(&next, window, ply + 1)?;
@@ -460,7 +467,7 @@ impl<'a> Worker<'a> {
         let mut tried_noisy = ArrayVec::<Move, 32>::new();
         let mut child_line = Line::new();
         let mut picker = MovePicker::new(table_move);
-        while let Some(Picked { mv, history }) = picker.next(position, &self.memory.histories, &context) {
+        while let Some(Picked { mv, history }) = picker.next(position, &self.memory.learnt.histories, &context) {
             if Some(mv) == excluded || (is_root && !self.is_searched(mv)) {
                 continue;
             }
@@ -598,7 +605,7 @@ impl<'a> Worker<'a> {
                     if !is_noisy {
                         let change = if score > alpha { bonus(depth) } else { -malus(depth) };
                         let played = self.frame(ply).played;
-                        self.memory.histories.update_continuation(context.before, played, change);
+                        self.memory.learnt.histories.update_continuation(context.before, played, change);
                     }
                 }
             } else if !PV || count > 1 {
@@ -654,22 +661,22 @@ impl<'a> Worker<'a> {
         if let Some(mv) = best_move {
             let (more, less) = (bonus(depth), malus(depth));
             if mv.is_noisy() {
-                self.memory.histories.update_noisy(position, mv, more);
+                self.memory.learnt.histories.update_noisy(position, mv, more);
             } else {
-                self.memory.histories.update_quiet(position, &context, mv, more);
+                self.memory.learnt.histories.update_quiet(position, &context, mv, more);
                 for &other in &tried_quiets {
-                    self.memory.histories.update_quiet(position, &context, other, -less);
+                    self.memory.learnt.histories.update_quiet(position, &context, other, -less);
                 }
             }
             for &other in &tried_noisy {
-                self.memory.histories.update_noisy(position, other, -less);
+                self.memory.learnt.histories.update_noisy(position, other, -less);
             }
         } else if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy() && !is_root) {
             // Nothing helps against the opponent's last move.
             let factor = 1 + i32::from(depth > 5) + i32::from(parent.reduction == 0);
-            self.memory.histories.update_butterfly(!us, parent.attacked, mv, factor * bonus(depth) / 2);
+            self.memory.learnt.histories.update_butterfly(!us, parent.attacked, mv, factor * bonus(depth) / 2);
             let before = [2, 3, 5, 7].map(|plies| self.back(ply, plies).played);
-            self.memory.histories.update_continuation(before, parent.played, factor * bonus(depth) / 2);
+            self.memory.learnt.histories.update_continuation(before, parent.played, factor * bonus(depth) / 2);
         }
 
         // 23. A score above beta is less certain than beta the shallower the search.
@@ -698,7 +705,8 @@ impl<'a> Worker<'a> {
                 && !(bound == Bound::Lower && best <= now)
                 && !(bound == Bound::Upper && best >= now)
             {
-                self.memory.corrections.update(position, self.last_moves(ply), depth, best - now);
+                let moves = self.last_moves(ply);
+                self.memory.learnt.corrections.update(position, moves, depth, best - now);
             }
         }
         Ok(best)
@@ -770,7 +778,7 @@ impl<'a> Worker<'a> {
             let evaluation =
                 known.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluator.evaluate(position));
             raw = Some(evaluation);
-            let correction = self.memory.corrections.get(position, self.last_moves(ply));
+            let correction = self.memory.learnt.corrections.get(position, self.last_moves(ply));
             best = corrected(position, evaluation, correction);
             best = known.map_or(best, |entry| entry.refine(best));
             if best >= beta {
@@ -795,7 +803,7 @@ impl<'a> Worker<'a> {
         };
         let mut count = 0;
         let mut best_move = None;
-        while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.histories, &context) {
+        while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.learnt.histories, &context) {
             count += 1;
             if !best.is_lost() {
                 if in_check {

@@ -1,6 +1,6 @@
 //! How far the network was off in positions that share a feature with this one, as the search found out (correction history).
 
-use super::history::{PieceTo, boxed, gravity};
+use super::history::{PieceTo, gravity};
 use super::parameters as p;
 use crate::board::Position;
 use crate::types::Color;
@@ -12,9 +12,9 @@ const LIMIT: i32 = 1024;
 const UNIT: i32 = 16;
 
 /// A table by side to move and feature.
-type Table = Box<[[i16; SIZE]; 2]>;
+type Table = [[i16; SIZE]; 2];
 
-/// The corrections of a thread.
+/// The corrections of a thread, which begin as zeros.
 pub struct Corrections {
     pawn: Table,
     /// By whose pieces they are.
@@ -51,12 +51,6 @@ impl Places {
 }
 
 impl Corrections {
-    /// All zero.
-    pub fn new() -> Self {
-        let table = || boxed([0; SIZE]);
-        Self { pawn: table(), non_pawn: [table(), table()], minor: table(), major: table(), continuation: table() }
-    }
-
     /// What to add to the network's score of a position for the side to move, in centipawns, after these moves, the last first.
     pub fn get(&self, position: &Position, moves: [PieceTo; 2]) -> i32 {
         let places = Places::new(position, moves);

@@ -1,4 +1,5 @@
 use super::alphabeta::{Memory, Worker};
+use super::pages::OutOfMemory;
 use super::parameters as p;
 use super::table::Bound;
 use super::time::Timer;
@@ -193,8 +194,10 @@ struct Finding {
 
 impl Threads {
     /// So many threads, at least 1, which know nothing.
-    pub fn new(count: usize) -> Self {
-        Self { memories: (0..count.max(1)).map(|_| Memory::new()).collect() }
+    pub fn new(count: usize) -> Result<Self, OutOfMemory> {
+        let memories = (0..count.max(1)).map(|_| Memory::new()).collect::<Result<_, _>>();
+        let what_for = || format!("what {count} threads learn");
+        Ok(Self { memories: memories.map_err(|error| OutOfMemory::new(what_for(), error))? })
     }
 
     /// How many there are.
@@ -284,7 +287,7 @@ fn vote(findings: &[Finding]) -> usize {
 impl Worker<'_> {
     /// Says which move of the root comes next, if there has been time to listen.
     pub fn announce(&mut self, mv: Move, number: usize) {
-        if self.index == 0 && self.shared.timer.elapsed() >= QUIET_TIME {
+        if self.index == 0 && self.sink.listens() && self.shared.timer.elapsed() >= QUIET_TIME {
             self.sink.current_move(self.root_depth as u32, mv, number);
         }
     }
@@ -382,7 +385,7 @@ impl Worker<'_> {
             } else {
                 break;
             }
-            if self.shared.timer.elapsed() >= QUIET_TIME && self.shared.search.lines == 1 {
+            if self.sink.listens() && self.shared.timer.elapsed() >= QUIET_TIME && self.shared.search.lines == 1 {
                 self.report(self.rank, depth);
             }
             delta += (delta * p::aspiration_growth() / 128).max(1);

@@ -48,21 +48,16 @@ pub struct Context {
     pub before: [PieceTo; 4],
 }
 
-/// The histories of a thread.
+/// The histories of a thread, which begin as zeros.
 pub struct Histories {
     /// By side, whether the enemy attacks the square left and the square reached, and these squares.
-    quiet: Box<[[[FromTo; 2]; 2]; 2]>,
+    quiet: [[[FromTo; 2]; 2]; 2],
     /// By the move before and the move.
-    continuation: Box<[Row; PIECE_TO + 1]>,
+    continuation: [Row; PIECE_TO + 1],
     /// By pawn structure and move.
-    pawn: Box<[Row; PAWNS]>,
+    pawn: [Row; PAWNS],
     /// By [`victim`] and move.
-    noisy: Box<[Row; 6]>,
-}
-
-/// A table that never lies on the stack.
-pub(super) fn boxed<T: Clone, const N: usize>(entry: T) -> Box<[T; N]> {
-    vec![entry; N].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("it has N entries"))
+    noisy: [Row; 6],
 }
 
 /// Moves an entry towards a limit, or its negative, by a share that falls as it nears it ("history gravity"). The bonus is within ± the limit.
@@ -108,16 +103,6 @@ impl Quiets<'_> {
 }
 
 impl Histories {
-    /// All zero.
-    pub fn new() -> Self {
-        Self {
-            quiet: boxed([[[[0; 64]; 64]; 2]; 2]),
-            continuation: boxed([0; PIECE_TO]),
-            pawn: boxed([0; PIECE_TO]),
-            noisy: boxed([0; PIECE_TO]),
-        }
-    }
-
     #[inline]
     fn pawn_row(position: &Position) -> usize {
         position.keys().pawn() as usize % PAWNS
@@ -185,6 +170,7 @@ pub fn malus(depth: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pages::Pages;
     use super::*;
 
     #[test]
@@ -194,7 +180,8 @@ mod tests {
         let knight = position.parse_move("g1f3").unwrap();
         let before = [PieceTo::new(&position, knight), PieceTo::NONE, PieceTo::NONE, PieceTo::NONE];
         let context = Context { attacked: position.attacked(Color::Black), before };
-        let mut histories = Histories::new();
+        // SAFETY: integers alone.
+        let mut histories = unsafe { Pages::<Histories>::zeroed() }.unwrap();
         for bonus in [2000, -2000] {
             for _ in 0..100 {
                 histories.update_quiet(&position, &context, mv, bonus);

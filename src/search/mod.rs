@@ -4,6 +4,7 @@ mod alphabeta;
 mod correction;
 mod driver;
 mod history;
+mod pages;
 mod parameters;
 mod picker;
 mod statistics;
@@ -11,11 +12,12 @@ mod table;
 mod time;
 
 pub use driver::{Outcome, STACK, Search, Signals, Threads};
+pub use pages::OutOfMemory;
 #[cfg(feature = "tune")]
 pub use parameters::{Parameter, parameters};
 #[cfg(feature = "stats")]
 pub use statistics::table as statistics_table;
-pub use table::{Bound, MAX_MEGABYTES, OutOfMemory, TranspositionTable};
+pub use table::{Bound, MAX_MEGABYTES, TranspositionTable};
 
 use crate::types::{Move, Score};
 use arrayvec::ArrayVec;

@@ -1,3 +1,4 @@
+use super::pages::{self, OutOfMemory};
 use crate::simd;
 use crate::types::{Move, Score};
 use memmap2::MmapMut;
@@ -80,21 +81,6 @@ impl Entry {
     }
 }
 
-/// The memory for the table could not be had.
-#[derive(Debug)]
-pub struct OutOfMemory {
-    megabytes: usize,
-    error: std::io::Error,
-}
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "cannot allocate {} MB of hash: {}", self.megabytes, self.error)
-    }
-}
-
-impl std::error::Error for OutOfMemory {}
-
 /// A cache of search results shared without locks: clusters of 32 bytes with three entries of ten, read as four relaxed 64-bit atomics
 /// (the scheme of the talk "Top 10 Engine in Rust"). A torn read is accepted.
 pub struct TranspositionTable {
@@ -150,10 +136,8 @@ impl Packed {
 impl TranspositionTable {
     /// An empty table of this size. The memory is zeroed by the system when it is first touched.
     pub fn new(megabytes: usize) -> Result<Self, OutOfMemory> {
-        let memory = MmapMut::map_anon(megabytes << 20).map_err(|error| OutOfMemory { megabytes, error })?;
-        // Fewer, larger pages; where the system has none, nothing is lost.
-        #[cfg(target_os = "linux")]
-        let _ = memory.advise(memmap2::Advice::HugePage);
+        let memory =
+            pages::map(megabytes << 20).map_err(|error| OutOfMemory::new(format!("{megabytes} MB of hash"), error))?;
         Ok(Self { memory, megabytes, age: AtomicU8::new(0) })
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Session {
 impl Session {
     pub fn new(network: &Network, megabytes: usize, threads: usize) -> Result<Self, OutOfMemory> {
         let (table, signals) = (TranspositionTable::new(megabytes)?, Arc::default());
-        Ok(Self { network: network.clone(), table, threads: Threads::new(threads), signals })
+        Ok(Self { network: network.clone(), table, threads: Threads::new(threads)?, signals })
     }
 
     /// By which a search can be stopped from outside.

@@ -125,6 +125,7 @@ impl Engine {
     /// If not even the default hash can be allocated.
     pub fn with_output(output: impl Write + Send + 'static) -> Self {
         let table = TranspositionTable::new(DEFAULT_HASH).unwrap_or_else(|error| panic!("{error}"));
+        let threads = Threads::new(1).unwrap_or_else(|error| panic!("{error}"));
         let (sender, events) = mpsc::channel();
         Self {
             position: Position::startpos(),
@@ -132,7 +133,7 @@ impl Engine {
             network: Network::embedded(),
             settings: Settings::default(),
             output: Output::new(output),
-            means: Some(Box::new(Means { threads: Threads::new(1), table, tables: None })),
+            means: Some(Box::new(Means { threads, table, tables: None })),
             running: None,
             waiting: VecDeque::new(),
             events,
@@ -302,11 +303,12 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn set_threads(&mut self, count: usize) {
+    pub(super) fn set_threads(&mut self, count: usize) -> Result<(), String> {
         let threads = &mut self.means().threads;
         if threads.count() != count {
-            *threads = Threads::new(count);
+            *threads = Threads::new(count).map_err(|error| error.to_string())?;
         }
+        Ok(())
     }
 
     /// Takes the network of an asset, or the embedded one; if the asset cannot be used, the network stays as it was.

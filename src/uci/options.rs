@@ -83,10 +83,7 @@ pub fn options() -> [Definition; 16] {
         definition(
             "Threads",
             "threads that search",
-            Spin(1, 1..=(4 * processors).max(1024), |engine, count| {
-                engine.set_threads(count as usize);
-                Ok(())
-            }),
+            Spin(1, 1..=(4 * processors).max(1024), |engine, count| engine.set_threads(count as usize)),
         ),
         definition(
             "MultiPV",

@@ -1,0 +1,82 @@
+use memmap2::MmapMut;
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// The size of a large page, where the system has any.
+const LARGE: usize = 2 << 20;
+
+/// Memory could not be had.
+#[derive(Debug)]
+pub struct OutOfMemory {
+    what_for: String,
+    error: io::Error,
+}
+
+impl OutOfMemory {
+    /// The system's answer to who asked for memory.
+    pub(super) fn new(what_for: String, error: io::Error) -> Self {
+        Self { what_for, error }
+    }
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "cannot allocate {}: {}", self.what_for, self.error)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+/// So many bytes, zeroed by the system when they are first touched. Large pages, where there are any, make for fewer of them.
+pub fn map(bytes: usize) -> io::Result<MmapMut> {
+    let memory = MmapMut::map_anon(bytes)?;
+    // Where the system has no large pages, nothing is lost.
+    #[cfg(target_os = "linux")]
+    let _ = memory.advise(memmap2::Advice::HugePage);
+    Ok(memory)
+}
+
+/// Anything large that begins as zeros and never lies on the stack.
+pub struct Pages<T> {
+    memory: MmapMut,
+    holds: PhantomData<T>,
+}
+
+impl<T> Pages<T> {
+    /// All zero.
+    ///
+    /// # Safety
+    /// Of `T` all bits may be zero, nothing needs to be dropped, and its alignment is at most that of a page.
+    pub unsafe fn zeroed() -> io::Result<Self> {
+        Ok(Self { memory: map(size_of::<T>().next_multiple_of(LARGE))?, holds: PhantomData })
+    }
+
+    /// All zero again. New memory is the quickest way; where there is none to be had, the old is overwritten.
+    pub fn clear(&mut self) {
+        match map(self.memory.len()) {
+            Ok(memory) => self.memory = memory,
+            Err(_) => self.memory.fill(0),
+        }
+    }
+}
+
+impl<T> Deref for Pages<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the mapping is page-aligned, at least as long as a T and lives as long as `self`. It began as zeros, which who called `zeroed` says
+        // are a T, and was written as a T alone.
+        unsafe { &*self.memory.as_ptr().cast() }
+    }
+}
+
+impl<T> DerefMut for Pages<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above; and nobody else has a reference, since `self` is borrowed mutably.
+        unsafe { &mut *self.memory.as_mut_ptr().cast() }
+    }
+}
