@@ -4,7 +4,6 @@ use super::{FEATURE_SETS, HIDDEN, KING_BUCKETS, Network, OUTPUT_BUCKET, STATES, 
 use crate::board::Position;
 use crate::simd::{Aligned, Row, native};
 use crate::types::{Bitboard, Color, File, Piece, Score, Square};
-use arrayvec::ArrayVec;
 use kiln_gen::network::threat_state;
 
 /// What the network sees of a position: for each square 0, or the piece there counted from 1 plus [`STATE`] times its state.
@@ -15,9 +14,9 @@ const STATE: u8 = 16;
 /// Types and colours of pieces.
 const PIECES: usize = 12;
 
-/// By the side that sees and the input: its first row of weights among those of a king bucket.
-static ROWS: [[u16; STATE as usize * STATES]; 2] = {
-    let mut rows = [[0; STATE as usize * STATES]; 2];
+/// By the side that sees and the input: its first row of weights among those of a king bucket. As long as to need no check.
+static ROWS: [[u16; 256]; 2] = {
+    let mut rows = [[0; 256]; 2];
     let mut i = 0;
     while i < STATES * PIECES {
         let (state, piece) = (i / PIECES, Piece::ALL[i % PIECES]);
@@ -80,21 +79,21 @@ impl View {
         (sums, before): (&Row<HIDDEN>, &Inputs),
         (out, after): (&mut Row<HIDDEN>, &Inputs),
     ) {
-        let (mut added, mut subtracted) = (ArrayVec::<u16, 64>::new(), ArrayVec::<u16, 64>::new());
+        let (mut added, mut subtracted) = ([0; 64], [0; 64]);
+        let (mut adds, mut subtracts) = (0, 0);
         let (rows, flip) = (&ROWS[self.side], self.flip());
         let first = 64 * PIECES * STATES * self.bucket;
         for square in Bitboard(native::differing(before, after)) {
             let row = |input: u8| (first + (square as usize ^ flip)) as u16 + rows[usize::from(input)];
             let (old, new) = (before.0[square], after.0[square]);
-            if new != 0 {
-                added.push(row(new));
-            }
-            if old != 0 {
-                subtracted.push(row(old));
-            }
+            // Without branches, which could not be foreseen.
+            added[adds] = row(new);
+            adds += usize::from(new != 0);
+            subtracted[subtracts] = row(old);
+            subtracts += usize::from(old != 0);
         }
         let rows = network.features.weights.as_flattened().as_flattened().as_flattened();
-        native::add_subtract(out, sums, rows, &added, &subtracted);
+        native::add_subtract(out, sums, rows, &added[..adds], &subtracted[..subtracts]);
     }
 }
 

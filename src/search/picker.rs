@@ -137,8 +137,11 @@ impl MovePicker {
     fn select(&mut self) -> Option<Scored> {
         let left = Cell::from_mut(&mut self.moves[self.used..]).as_slice_of_cells();
         let first = left.first()?;
-        let best = left.iter().reduce(|best, cell| if cell.get().score > best.get().score { cell } else { best })?;
-        first.swap(best);
+        // The greatest of numbers is found without branches; of equal scores the first.
+        const PLACES: i64 = MAX_MOVES.next_power_of_two() as i64;
+        let rank = |(i, cell): (usize, &Cell<Scored>)| i64::from(cell.get().score) * PLACES + PLACES - 1 - i as i64;
+        let best = PLACES - 1 - left.iter().enumerate().map(rank).max()?.rem_euclid(PLACES);
+        first.swap(&left[best as usize]);
         self.used += 1;
         Some(first.get())
     }

@@ -93,6 +93,17 @@ mod tests {
         }
     }
 
+    /// A tile of [`portable::add_subtract`], and what is left of the row.
+    #[test]
+    fn rows_longer_than_a_tile() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut row = || -> [i16; 352] { std::array::from_fn(|_| rng.next_u32() as i16) };
+        let (base, rows, mut out) = (Row(row()), [row(), row(), row()], Row([0; 352]));
+        native::add_subtract(&mut out, &base, &rows, &[2, 0], &[1]);
+        let sum = |i: usize| base.0[i].wrapping_add(rows[2][i]).wrapping_add(rows[0][i]).wrapping_sub(rows[1][i]);
+        assert_eq!(out.0, std::array::from_fn(sum));
+    }
+
     #[test]
     fn wordboards_native_equals_portable() {
         fn spread(spread: impl Fn(&mut Spread, u64, u16) -> usize, squares: u64, word: u16) -> Vec<u16> {

@@ -19,9 +19,12 @@ pub fn add_subtract<const N: usize>(
     added: &[u16],
     subtracted: &[u16],
 ) {
-    /// Eight vectors of 32 bytes, which is half of the registers that AVX2 has.
-    const TILE: usize = 128;
+    /// Sixteen vectors of 32 bytes, which are all the registers that AVX2 has.
+    const TILE: usize = 256;
     const { assert!(N.is_multiple_of(32)) }
+    if N <= TILE {
+        return add_subtract_part(&mut out.0, base, 0, rows, added, subtracted);
+    }
     let (tiles, rest) = out.0.as_chunks_mut::<TILE>();
     let rest_start = TILE * tiles.len();
     for (i, tile) in tiles.iter_mut().enumerate() {
@@ -44,12 +47,17 @@ fn add_subtract_part<const N: usize, const PART: usize>(
 ) {
     let part_of = |row: &[i16; N]| -> [i16; PART] { *row[start..].first_chunk().expect("parts are within the row") };
     let mut sums = part_of(&base.0);
-    for &number in added {
-        let row = part_of(&rows[usize::from(number)]);
+    let row = |&number: &u16| part_of(&rows[usize::from(number)]);
+    // Mostly there are as many of the ones as of the others, so that one loop has an end that is hard to foresee, not two.
+    let pairs = added.len().min(subtracted.len());
+    for (added, subtracted) in added.iter().zip(subtracted) {
+        let (added, subtracted) = (row(added), row(subtracted));
+        sums = std::array::from_fn(|i| sums[i].wrapping_add(added[i]).wrapping_sub(subtracted[i]));
+    }
+    for row in added[pairs..].iter().map(row) {
         sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i]));
     }
-    for &number in subtracted {
-        let row = part_of(&rows[usize::from(number)]);
+    for row in subtracted[pairs..].iter().map(row) {
         sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i]));
     }
     *part = sums;
