@@ -1,7 +1,7 @@
-//! How many positions a second are learnt from: `speed [HIDDEN [FIRST]]`, with `RAYON_NUM_THREADS` threads. With `FIRST`, 16 or 32, the network
+//! How many positions a second are learnt from: `speed [threats] [HIDDEN [FIRST]]`, with `RAYON_NUM_THREADS` threads. With `FIRST`, 16 or 32, the network
 //! has pairwise products and three layers.
 
-use kiln_gen::network::{Head, Header, equal_output_buckets, material};
+use kiln_gen::network::{Head, Header, Inputs, equal_output_buckets, material};
 use kiln_trainer::data::{Data, Order};
 use kiln_trainer::network::{Network, Step};
 use kiln_trainer::step::{Target, Worker};
@@ -11,7 +11,8 @@ use std::time::Instant;
 const BATCH: usize = 16384;
 
 fn main() -> anyhow::Result<()> {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u32>());
+    let (words, numbers): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|argument| argument == "threats");
+    let mut arguments = numbers.into_iter().map(|argument| argument.parse::<u32>());
     let hidden = arguments.next().unwrap_or(Ok(256))?;
     let head = match arguments.next() {
         Some(first) => Head::Layers { first: first?, second: 32 },
@@ -21,7 +22,9 @@ fn main() -> anyhow::Result<()> {
     std::fs::write(folder.path().join("games.viri.zst"), synthetic::shard(4000, 1)?)?;
     let data = Data::read(&[folder.path().into()], 1)?;
     let buckets = if head == Head::Single { 1 } else { 8 };
-    let header = Header { hidden, head, output_buckets: equal_output_buckets(buckets), ..material().header };
+    let material = material().header;
+    let inputs = Inputs { threats: !words.is_empty(), ..material.inputs };
+    let header = Header { hidden, head, inputs, output_buckets: equal_output_buckets(buckets), ..material };
     let mut network = Network::new(header, true, 1)?;
     println!(
         "{}, {} positions, {} threads",
