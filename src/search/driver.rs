@@ -228,7 +228,11 @@ impl Threads {
         let counters = self.memories.iter().map(|_| Counter::default()).collect();
         let (halt, is_soft_over) = (AtomicBool::new(false), AtomicBool::new(false));
         let shared = Shared { search, timer, root_moves, root_score, counters, halt, is_soft_over };
-        let (first, others) = self.memories.split_first_mut().expect("there is at least one thread");
+        let (first, mut others) = self.memories.split_first_mut().expect("there is at least one thread");
+        // In so short a time others do not help, but may have to be waited for where all processors are busy.
+        if shared.timer.is_short() {
+            others = &mut [];
+        }
         let findings = thread::scope(|scope| {
             let spawn = |(index, memory)| {
                 let shared = &shared;

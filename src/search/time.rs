@@ -42,6 +42,11 @@ impl Timer {
         self.soft.is_some_and(|soft| is_forced || self.elapsed().as_secs_f64() >= soft.as_secs_f64() * factor)
     }
 
+    /// Whether there are but some milliseconds in all.
+    pub fn is_short(&self) -> bool {
+        self.hard.is_some_and(|hard| hard < Duration::from_millis(10))
+    }
+
     /// Whether the search must stop at once.
     pub fn is_hard_over(&self) -> bool {
         self.hard.is_some_and(|hard| self.elapsed() >= hard)

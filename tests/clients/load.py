@@ -1,0 +1,128 @@
+"""Plays many very short games between two engines, which stay the same processes throughout, while their options change.
+
+Arguments: the engine's binary, how many games, and a seed. Before each game threads (1, 2, 4), hash, lines and whether to ponder are drawn by lot. Fails at a crash, an illegal move or a
+loss on time; at the end it says how often each number of threads played, and how much memory the engines held along the way with the same options.
+"""
+
+import collections
+import pathlib
+import queue
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import chess
+
+BASE, INCREMENT, SILENCE = 0.4, 0.01, 20.0
+
+
+class Engine:
+    def __init__(self, path):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.lines = queue.Queue()
+        threading.Thread(target=self.listen, daemon=True).start()
+        self.say("uci")
+        self.hear("uciok")
+        # Eight threads may be at work at once, whatever the machine has.
+        self.say("setoption name Move Overhead value 100")
+
+    def listen(self):
+        for line in self.process.stdout:
+            self.lines.put((time.perf_counter(), line.split()))
+        self.lines.put((time.perf_counter(), ["end"]))
+
+    def say(self, text):
+        self.process.stdin.write(text + "\n")
+
+    def hear(self, word):
+        """Waits for a line that begins with a word: when it came, and the line."""
+        while True:
+            when, line = self.lines.get(timeout=SILENCE)
+            assert line[:1] != ["end"], f"the engine has ended with status {self.process.wait()}"
+            if line[:1] == [word]:
+                return when, line
+
+    def set(self, **options):
+        for name, value in options.items():
+            self.say(f"setoption name {name} value {value}")
+        self.say("ucinewgame\nisready")
+        self.hear("readyok")
+
+    def memory(self):
+        """Megabytes that are in memory."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+
+def play(engines, ponders, board):
+    """Plays a game to its end; returns how many moves it had."""
+    clocks = [BASE, BASE]
+    moves, expected = [], [None, None]
+    while not board.is_game_over(claim_draw=True) and len(moves) < 300:
+        side = len(moves) % 2
+        engine = engines[side]
+        position = f"position fen {board.root().fen()} moves {' '.join(moves)}"
+        clock = (f"wtime {round(1000 * clocks[0])} btime {round(1000 * clocks[1])} "
+                 f"winc {round(1000 * INCREMENT)} binc {round(1000 * INCREMENT)}")
+        start = time.perf_counter()
+        if expected[side] is not None and expected[side] == moves[-1]:
+            engine.say("ponderhit")
+        else:
+            if expected[side] is not None:
+                engine.say("stop")
+                engine.hear("bestmove")
+                start = time.perf_counter()
+            engine.say(f"{position}\ngo {clock}")
+        end, answer = engine.hear("bestmove")
+        clocks[side] -= end - start
+        assert clocks[side] > 0, f"lost on time by {-clocks[side]:.3f} s: {board.fen()}"
+        clocks[side] += INCREMENT
+        move = chess.Move.from_uci(answer[1])
+        assert move in board.legal_moves, (board.fen(), answer)
+        board.push(move)
+        moves.append(answer[1])
+        expected[side] = None
+        if ponders and len(answer) == 4:
+            expected[side] = answer[3]
+            engine.say(f"{position} {answer[1]} {answer[3]}\ngo ponder {clock}")
+    for engine, move in zip(engines, expected):
+        if move is not None:
+            engine.say("stop")
+            engine.hear("bestmove")
+    return len(moves)
+
+
+def main(path, games, seed):
+    random.seed(int(seed))
+    engines = [Engine(path), Engine(path)]
+    counts, plies, memory = collections.Counter(), 0, []
+    for game in range(int(games)):
+        if game % 100 == 0:
+            for engine in engines:
+                engine.set(Threads=1, Hash=16, MultiPV=1)
+            memory.append(round(max(engine.memory() for engine in engines)))
+        threads = random.choice([1, 2, 4])
+        ponders = random.random() < 0.5
+        for engine in engines:
+            engine.set(Threads=threads, Hash=random.choice([1, 4, 16, 64]), MultiPV=random.choice([1, 1, 3]))
+        board = chess.Board()
+        for _ in range(8):
+            board.push(random.choice(list(board.legal_moves)))
+            if board.is_game_over():
+                board = chess.Board()
+        board = chess.Board(board.fen())
+        if board.turn == chess.BLACK:
+            board.push(random.choice(list(board.legal_moves)))
+            board = chess.Board(board.fen())
+        if not board.is_game_over():
+            plies += play(engines, ponders, board)
+            counts[threads, ponders] += 1
+    for engine in engines:
+        engine.say("quit")
+        assert engine.process.wait(timeout=SILENCE) == 0
+    print(f"{sum(counts.values())} games, {plies} plies, by (threads, pondering) {dict(counts)}, memory {memory} MB")
+
+
+main(*sys.argv[1:])
