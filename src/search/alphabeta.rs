@@ -98,7 +98,7 @@ pub struct Memory {
 impl Memory {
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            // SAFETY: integers alone.
+            // SAFETY: Histories and Corrections are arrays of i16 and nothing else: zeros are valid, nothing is dropped, the alignment is 2.
             learnt: unsafe { Pages::zeroed() }?,
             evaluator: None,
             frames: vec![Frame::EMPTY; BEFORE_ROOT + MAX_PLY + 2],

@@ -180,7 +180,7 @@ mod tests {
         let knight = position.parse_move("g1f3").unwrap();
         let before = [PieceTo::new(&position, knight), PieceTo::NONE, PieceTo::NONE, PieceTo::NONE];
         let context = Context { attacked: position.attacked(Color::Black), before };
-        // SAFETY: integers alone.
+        // SAFETY: Histories is arrays of i16 and nothing else: zeros are valid, nothing is dropped, the alignment is 2.
         let mut histories = unsafe { Pages::<Histories>::zeroed() }.unwrap();
         for bonus in [2000, -2000] {
             for _ in 0..100 {

@@ -67,8 +67,8 @@ impl<T> Deref for Pages<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the mapping is page-aligned, at least as long as a T and lives as long as `self`. It began as zeros, which who called `zeroed` says
-        // are a T, and was written as a T alone.
+        // SAFETY: the mapping is page-aligned, at least as long as a T (`zeroed` maps so much, `clear` as much again) and lives as long as `self`. It
+        // began as zeros, which who called `zeroed` says are a T, and since then `deref_mut` has lent it as a T, and `clear` has made it zeros again.
         unsafe { &*self.memory.as_ptr().cast() }
     }
 }
