@@ -25,7 +25,7 @@ impl Timer {
             let moves = clock.moves_to_go.map_or(EXPECTED_MOVES, |moves| moves.clamp(1, EXPECTED_MOVES));
             let share = left / moves + clock.increment * 3 / 4;
             let most = if moves == 1 { left * 9 / 10 } else { left * 2 / 3 };
-            soft = Some((share * 6 / 10).min(most));
+            soft = Some((share * 3 / 4).min(most));
             hard = Some(hard.map_or(most, |hard| hard.min(most)).min(share * 5));
         }
         Self { start: Instant::now(), soft, hard }
