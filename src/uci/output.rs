@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(style.text(&report), expected);
         assert!(Style { chess960: true, ..style.clone() }.text(&report).ends_with(" pv e1h1 a7a6"));
         let mated = Report { bound: Bound::Upper, score: Score::mated_in(4), line: &[], ..report };
-        let style = Style { chances: Some((WinModel::UNFITTED, 78)), ..style };
+        let style = Style { chances: Some((WinModel::DEFAULT, 78)), ..style };
         let expected = format!("info depth 7 seldepth 12 multipv 2 score mate -2 upperbound wdl 0 0 1000 {counts}");
         assert_eq!(style.text(&mated), expected);
         assert!(style.text(&Report { bound: Bound::Lower, ..mated }).contains("score mate -2 lowerbound wdl"));
