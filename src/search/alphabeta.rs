@@ -487,7 +487,8 @@ impl<'a> Worker<'a> {
                 if is_noisy {
                     if picker.stage() == Stage::BadNoisy {
                         // Far below alpha, not even the piece taken helps.
-                        let far = estimate + 100 + 120 * depth + history / 64 <= alpha;
+                        let hope = p::noisy_futility_base() + p::noisy_futility_factor() * depth + history / 64;
+                        let far = estimate + hope <= alpha;
                         if !in_check && depth < 7 && far && !position.gives_check(mv) {
                             break;
                         }

@@ -102,6 +102,8 @@ parameters! {
     futility_base = 90 in 0..=300;
     futility_factor = 85 in 20..=250;
     futility_history = 100 in 20..=500;
+    noisy_futility_base = 100 in 0..=300;
+    noisy_futility_factor = 120 in 10..=250;
     // History pruning.
     history_depth = 6 in 2..=12;
     history_factor = 2800 in 500..=8000;
