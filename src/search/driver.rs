@@ -216,7 +216,7 @@ impl Threads {
     /// With one thread the same search gives the same result and node count each time if no limit is one of time. Several threads
     /// search the same tree, helped by what the others leave in the table, and vote (lazy SMP).
     pub fn search(&mut self, search: &Search, sink: &mut impl Sink) -> Outcome {
-        let timer = Timer::new(search.limits);
+        let timer = Timer::new(search.limits, self.count());
         search.table.next_age();
         let legal = search.position.moves();
         let root_moves = if search.moves.is_empty() { legal.to_vec() } else { search.moves.to_vec() };
