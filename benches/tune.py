@@ -41,8 +41,9 @@ def match(arguments, seed, first, second):
              "-resign", "movecount=4", "score=600", "-ratinginterval", "0"],
             capture_output=True, text=True, cwd=folder)
     points = re.findall(rf"Games: {GAMES}, .*Points: ([\d.]+)", ended.stdout)
-    if not points:
-        raise SystemExit(f"a match was not played to its end:\n{ended.stdout}{ended.stderr}")
+    # An option that the engine says it does not allow is left out with no more than a warning.
+    if not points or "Invalid value" in ended.stdout + ended.stderr:
+        raise SystemExit(f"a match was not played to its end, or not with these options:\n{ended.stdout}{ended.stderr}")
     return 2 * float(points[-1]) - GAMES
 
 
@@ -62,6 +63,8 @@ def matches(arguments, draw):
 
 def steps(arguments):
     lines = [line.split("|") for line in arguments.list.read_text().splitlines() if "|" in line]
+    if arguments.games // GAMES <= len(lines):
+        raise SystemExit(f"{arguments.games} games tell nothing of {len(lines)} steps: there must be more than {GAMES * len(lines)}")
     without = [dict(option.split("=") for option in options.split(",")) for _, options in lines]
 
     def draw():

@@ -161,12 +161,13 @@ pub fn options() -> [Definition; 16] {
     ]
 }
 
-/// The parameters of the search as options, a line each.
+/// The parameters of the search as options, a line each. All numbers are allowed, as testers (fastchess) leave out what is beyond the range that is told: those beyond
+/// the range that is worth trying turn a step of the search off.
 #[cfg(feature = "tune")]
 pub fn parameters() -> Vec<String> {
     let line = |parameter: &Parameter| {
-        let Parameter { name, default, range, .. } = parameter;
-        format!("option name {name} type spin default {default} min {} max {}", range.start(), range.end())
+        let Parameter { name, default, .. } = parameter;
+        format!("option name {name} type spin default {default} min {} max {}", i32::MIN, i32::MAX)
     };
     crate::search::parameters().iter().map(line).collect()
 }
@@ -182,7 +183,7 @@ pub fn spsa() -> Vec<String> {
     crate::search::parameters().iter().map(line).collect()
 }
 
-/// Sets a parameter of the search, if this is the name of one. Values beyond its range are allowed: they turn a step of the search off.
+/// Sets a parameter of the search, if this is the name of one.
 #[cfg(feature = "tune")]
 fn set_parameter(name: &str, value: &str) -> Option<Done> {
     let parameter = crate::search::parameters().into_iter().find(|parameter| parameter.name == name)?;
