@@ -32,8 +32,8 @@ impl std::error::Error for OutOfMemory {}
 /// So many bytes, zeroed by the system when they are first touched. Large pages, where there are any, make for fewer of them.
 pub fn map(bytes: usize) -> io::Result<MmapMut> {
     let memory = MmapMut::map_anon(bytes)?;
-    // Where the system has no large pages, nothing is lost.
-    #[cfg(target_os = "linux")]
+    // Where the system has no large pages, nothing is lost. Miri has no such call.
+    #[cfg(all(target_os = "linux", not(miri)))]
     let _ = memory.advise(memmap2::Advice::HugePage);
     Ok(memory)
 }

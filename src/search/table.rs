@@ -1,7 +1,7 @@
 use super::pages::{self, OutOfMemory};
 use crate::simd;
 use crate::types::{Move, Score};
-use memmap2::MmapMut;
+use memmap2::MmapRaw;
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -84,7 +84,7 @@ impl Entry {
 /// A cache of search results shared without locks: clusters of 32 bytes with three entries of ten, read as four relaxed 64-bit atomics
 /// (the scheme of the talk "Top 10 Engine in Rust"). A torn read is accepted.
 pub struct TranspositionTable {
-    memory: MmapMut,
+    memory: MmapRaw,
     megabytes: usize,
     age: AtomicU8,
 }
@@ -138,7 +138,7 @@ impl TranspositionTable {
     pub fn new(megabytes: usize) -> Result<Self, OutOfMemory> {
         let memory =
             pages::map(megabytes << 20).map_err(|error| OutOfMemory::new(format!("{megabytes} MB of hash"), error))?;
-        Ok(Self { memory, megabytes, age: AtomicU8::new(0) })
+        Ok(Self { memory: memory.into(), megabytes, age: AtomicU8::new(0) })
     }
 
     /// Forgets everything. New memory is the quickest way, since the system zeroes it when it is first touched; where there is none to be had, so many threads
@@ -151,10 +151,10 @@ impl TranspositionTable {
     }
 
     fn overwrite(&mut self, threads: usize) {
-        let share = self.memory.len().div_ceil(threads.max(1));
+        let clusters = self.clusters();
         thread::scope(|scope| {
-            for part in self.memory.chunks_mut(share) {
-                scope.spawn(|| part.fill(0));
+            for part in clusters.chunks(clusters.len().div_ceil(threads.max(1))) {
+                scope.spawn(|| part.as_flattened().iter().for_each(|word| word.store(0, Relaxed)));
             }
         });
         self.age = AtomicU8::new(0);
@@ -167,9 +167,9 @@ impl TranspositionTable {
 
     fn clusters(&self) -> &[[AtomicU64; WORDS]] {
         let length = self.memory.len() / size_of::<[AtomicU64; WORDS]>();
-        // SAFETY: the mapping is page-aligned, at least this long, writable, and lives as long as `self`. Through `&self` it is read and written only as
-        // the atomics that this function lends out; what writes otherwise has `&mut self`. It begins zeroed, and any bits are valid atomics.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), length) }
+        // SAFETY: the mapping is page-aligned, at least this long, writable, and lives as long as `self`. It is read and written only as the atomics that
+        // this function lends out. It begins zeroed, and any bits are valid atomics.
+        unsafe { std::slice::from_raw_parts(self.memory.as_mut_ptr().cast(), length) }
     }
 
     fn cluster(&self, key: u64) -> &[AtomicU64; WORDS] {
@@ -307,6 +307,31 @@ mod tests {
         table.store(5, 0, entry(4, Score::DRAW));
         table.store(6, 0, entry(4, Score::DRAW));
         assert_eq!([2, 3, 4, 5, 6].map(|key| table.probe(key, 0).is_some()), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn threads_may_mix_entries_but_no_fields() {
+        let table = TranspositionTable::new(1).unwrap();
+        let written = [[Square::E2, Square::E4], [Square::D7, Square::D5]].map(|[from, to]| Entry {
+            best: Some(Move::new(from, to, MoveKind::DoublePush)),
+            ..entry(i32::from(from as u8), Score::centipawns(i32::from(to as u8) * 300))
+        });
+        // More keys than one cluster has entries, all in the first.
+        let keys = 1..6;
+        thread::scope(|scope| {
+            for mine in written {
+                let (table, keys) = (&table, keys.clone());
+                scope.spawn(move || {
+                    for key in keys.cycle().take(if cfg!(miri) { 300 } else { 300_000 }) {
+                        table.store(key, 0, mine);
+                        let Some(found) = table.probe(key, 0) else { continue };
+                        assert!(written.iter().any(|entry| entry.best == found.best), "{found:?}");
+                        assert!(written.iter().any(|entry| entry.score == found.score), "{found:?}");
+                        assert!(written.iter().any(|entry| entry.depth == found.depth), "{found:?}");
+                    }
+                });
+            }
+        });
     }
 
     #[test]
