@@ -367,17 +367,7 @@ impl<'a> Worker<'a> {
         }
 
         if !PV && !in_check && excluded.is_none() {
-            // 10. Razoring: far below alpha, only noisy moves can help.
-            if !alpha.is_lost()
-                && estimate < alpha - p::razoring_base() - p::razoring_factor() * depth * depth
-                && depth <= 5
-            {
-                let score = self.quiescence::<false>(position, (alpha, alpha + 1), ply)?;
-                if score <= alpha {
-                    return Ok(score);
-                }
-            }
-            // 11. Reverse futility: so far above beta that a few moves cannot spoil it.
+            // 10. Reverse futility: so far above beta that a few moves cannot spoil it.
             if depth <= p::reverse_futility_depth()
                 && !beta.is_lost()
                 && !estimate.is_decisive()
@@ -391,7 +381,7 @@ impl<'a> Worker<'a> {
                     return Ok(estimate - ((estimate - beta) * weight / 1024));
                 }
             }
-            // 12. Null move: if even passing does not bring the score below beta, a move will not either, unless there is zugzwang.
+            // 11. Null move: if even passing does not bring the score below beta, a move will not either, unless there is zugzwang.
             if let Some(now) = evaluation
                 && cut_node
                 && ply >= self.pass_from
@@ -423,12 +413,12 @@ impl<'a> Worker<'a> {
         // Above beta as it stands, the position has no need to become better.
         let improving = improving || evaluation.is_some_and(|now| now >= beta);
 
-        // 13. Internal reduction: where nothing is known of a node, it was not worth much so far.
+        // 12. Internal reduction: where nothing is known of a node, it was not worth much so far.
         if (PV || cut_node) && depth >= p::internal_reduction_depth() && table_move.is_none() && excluded.is_none() {
             depth -= 1;
         }
 
-        // 14. ProbCut: a good capture that beats beta by a margin in a shallow search will beat beta in a deep one.
+        // 13. ProbCut: a good capture that beats beta by a margin in a shallow search will beat beta in a deep one.
         let probcut_beta = beta + p::probcut_margin() - p::probcut_improving() * i32::from(improving);
         if !PV
             && !in_check
@@ -459,7 +449,7 @@ impl<'a> Worker<'a> {
             }
         }
 
-        // 15. The moves, the best first.
+        // 14. The moves, the best first.
         let before = alpha;
         let mut best_move = None;
         let mut count = 0;
@@ -481,7 +471,7 @@ impl<'a> Worker<'a> {
             let history = if is_noisy { history } else { history / 4 };
             let mut reduction = reduction(depth, count);
 
-            // 16. Moves that are not worth a search near the horizon.
+            // 15. Moves that are not worth a search near the horizon.
             if !is_root && !best.is_lost() && position.has_pieces(us) {
                 let left = (depth - (reduction - history * PLY / p::reduction_history()) / PLY).clamp(0, depth);
                 if is_noisy {
@@ -520,7 +510,7 @@ impl<'a> Worker<'a> {
                 }
             }
 
-            // 17. Extensions of the table's move: how much better is it than all others?
+            // 16. Extensions of the table's move: how much better is it than all others?
             let mut extension = 0;
             if !is_root
                 && Some(mv) == table_move
@@ -557,7 +547,7 @@ impl<'a> Worker<'a> {
             let mut new_depth = depth - 1 + extension;
             let mut score = -Score::INFINITE;
 
-            // 18. Late moves are searched less deeply, and again if they turn out better than expected.
+            // 17. Late moves are searched less deeply, and again if they turn out better than expected.
             if depth >= 2 && count > 1 {
                 if !PV {
                     reduction += p::reduction_not_pv_r();
@@ -610,11 +600,11 @@ impl<'a> Worker<'a> {
                     }
                 }
             } else if !PV || count > 1 {
-                // 19. All moves but the first are expected to fail low, which a window of no width proves faster.
+                // 18. All moves but the first are expected to fail low, which a window of no width proves faster.
                 let window = (-(alpha + 1), -alpha);
                 score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_line)?;
             }
-            // 20. The first move, and those that are better after all, with an open window.
+            // 19. The first move, and those that are better after all, with an open window.
             if PV && (count == 1 || score > alpha) {
                 score = -self.node::<true>(&next, (-beta, -alpha), new_depth, ply + 1, false, &mut child_line)?;
             }
@@ -649,7 +639,7 @@ impl<'a> Worker<'a> {
             }
         }
 
-        // 21. Mate or stalemate.
+        // 20. Mate or stalemate.
         if count == 0 {
             return Ok(match excluded {
                 Some(_) => alpha,
@@ -658,7 +648,7 @@ impl<'a> Worker<'a> {
             });
         }
 
-        // 22. Learn: the best move is tried earlier elsewhere, and those tried before it in vain later.
+        // 21. Learn: the best move is tried earlier elsewhere, and those tried before it in vain later.
         if let Some(mv) = best_move {
             let (more, less) = (bonus(depth), malus(depth));
             if mv.is_noisy() {
@@ -680,14 +670,14 @@ impl<'a> Worker<'a> {
             self.memory.learnt.histories.update_continuation(before, parent.played, factor * bonus(depth) / 2);
         }
 
-        // 23. A score above beta is less certain than beta the shallower the search.
+        // 22. A score above beta is less certain than beta the shallower the search.
         if best >= beta && !best.is_decisive() && !alpha.is_decisive() {
             best = Score::centipawns((best.value() * depth + beta.value()) / (depth + 1));
         }
         best = best.min(most);
         let was_pv = was_pv || (best <= before && parent.was_pv);
 
-        // 24. Remember the result, and how far the evaluation was off.
+        // 23. Remember the result, and how far the evaluation was off.
         if excluded.is_none() {
             let bound = match best {
                 best if best >= beta => Bound::Lower,
@@ -792,7 +782,6 @@ impl<'a> Worker<'a> {
             }
             alpha = alpha.max(best);
         }
-        let hope = best + p::quiescence_futility();
 
         // 4. Noisy moves that lose nothing; in check all moves until one holds.
         let attacked = if in_check { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
@@ -816,10 +805,6 @@ impl<'a> Worker<'a> {
                     // After two, only those that give check or take back.
                     let takes_back = self.back(ply, 1).mv.is_some_and(|before| before.to() == mv.to());
                     if count > 2 && !takes_back && !position.gives_check(mv) {
-                        continue;
-                    }
-                    if hope <= alpha && !takes_back && !position.gains(mv, 1) {
-                        best = best.max(hope);
                         continue;
                     }
                 }

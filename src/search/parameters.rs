@@ -74,9 +74,6 @@ parameters! {
     hindsight_deeper = 4 in 1..=5;
     hindsight_shallower = 2 in 1..=5;
     hindsight_margin = 125 in 0..=500;
-    // Razoring.
-    razoring_base = 230 in 50..=600;
-    razoring_factor = 230 in 50..=600;
     // Reverse futility.
     reverse_futility_depth = 9 in 4..=15;
     reverse_futility_factor = 55 in 20..=200;
@@ -137,7 +134,6 @@ parameters! {
     malus_base = 60 in 0..=300;
     malus_limit = 1500 in 500..=4000;
     // Quiescence.
-    quiescence_futility = 150 in 30..=400;
     quiescence_exchange = 40 in 0..=200;
     // Move ordering.
     order_escape = 10000 in 0..=30000;
