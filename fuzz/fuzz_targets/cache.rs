@@ -7,9 +7,10 @@ use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
 
+/// With the network that the engine was built with, since only its shape is loaded.
 static CACHE: LazyLock<Cache> = LazyLock::new(|| {
-    let network = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/kiln.nnue.zst");
-    Cache::new(&network, &scratch("cache"))
+    let network = option_env!("EVALFILE").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/kiln.nnue.zst"));
+    Cache::new(Path::new(network), &scratch("cache"))
 });
 
 #[derive(Debug, arbitrary::Arbitrary)]

@@ -1,6 +1,6 @@
 """Plays many very short games between two engines, which stay the same processes throughout, while their options change.
 
-Arguments: the engine's binary, how many games, and a seed. Before each game threads (1, 2, 4), hash, lines and whether to ponder are drawn by lot. Fails at a crash, an illegal move or a
+Arguments: the engine's binary, how many games, a seed, and the clock, by default 0.4 and 0.01 seconds. Before each game threads (1, 2, 4), hash, lines and whether to ponder are drawn by lot. Fails at a crash, an illegal move or a
 loss on time; at the end it says how often each number of threads played, and how much memory the engines held along the way with the same options.
 """
 
@@ -15,7 +15,7 @@ import time
 
 import chess
 
-BASE, INCREMENT, SILENCE = 0.4, 0.01, 20.0
+SILENCE = 20.0
 
 
 class Engine:
@@ -56,16 +56,16 @@ class Engine:
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
 
 
-def play(engines, ponders, board):
+def play(engines, ponders, board, base, increment):
     """Plays a game to its end; returns how many moves it had."""
-    clocks = [BASE, BASE]
+    clocks = [base, base]
     moves, expected = [], [None, None]
     while not board.is_game_over(claim_draw=True) and len(moves) < 300:
         side = len(moves) % 2
         engine = engines[side]
         position = f"position fen {board.root().fen()} moves {' '.join(moves)}"
         clock = (f"wtime {round(1000 * clocks[0])} btime {round(1000 * clocks[1])} "
-                 f"winc {round(1000 * INCREMENT)} binc {round(1000 * INCREMENT)}")
+                 f"winc {round(1000 * increment)} binc {round(1000 * increment)}")
         start = time.perf_counter()
         if expected[side] is not None and expected[side] == moves[-1]:
             engine.say("ponderhit")
@@ -78,7 +78,7 @@ def play(engines, ponders, board):
         end, answer = engine.hear("bestmove")
         clocks[side] -= end - start
         assert clocks[side] > 0, f"lost on time by {-clocks[side]:.3f} s: {board.fen()}"
-        clocks[side] += INCREMENT
+        clocks[side] += increment
         move = chess.Move.from_uci(answer[1])
         assert move in board.legal_moves, (board.fen(), answer)
         board.push(move)
@@ -94,7 +94,7 @@ def play(engines, ponders, board):
     return len(moves)
 
 
-def main(path, games, seed):
+def main(path, games, seed, base=0.4, increment=0.01):
     random.seed(int(seed))
     engines = [Engine(path), Engine(path)]
     counts, plies, memory = collections.Counter(), 0, []
@@ -117,7 +117,7 @@ def main(path, games, seed):
             board.push(random.choice(list(board.legal_moves)))
             board = chess.Board(board.fen())
         if not board.is_game_over():
-            plies += play(engines, ponders, board)
+            plies += play(engines, ponders, board, float(base), float(increment))
             counts[threads, ponders] += 1
     for engine in engines:
         engine.say("quit")
