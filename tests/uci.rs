@@ -723,6 +723,21 @@ fn every_search_has_its_move_whatever_comes_between() {
     }
 }
 
+/// Whoever is the first to touch memory waits for the system, and a search has no time for that.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_hash_is_in_memory_before_a_search() {
+    let mut kiln = Kiln::start();
+    for (line, megabytes) in [("ucinewgame", 16), ("setoption name Hash value 64", 64)] {
+        kiln.send(line);
+        kiln.ask("isready", "readyok");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", kiln.process.id())).unwrap();
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        assert!(resident.unwrap().parse::<u64>().unwrap() >= megabytes << 10, "{line}: {status}");
+    }
+    kiln.quit();
+}
+
 #[test]
 fn time_is_kept() {
     let start = Instant::now();

@@ -53,12 +53,9 @@ impl<T> Pages<T> {
         Ok(Self { memory: map(size_of::<T>().next_multiple_of(LARGE))?, holds: PhantomData })
     }
 
-    /// All zero again. New memory is the quickest way; where there is none to be had, the old is overwritten.
+    /// All zero again, and touched.
     pub fn clear(&mut self) {
-        match map(self.memory.len()) {
-            Ok(memory) => self.memory = memory,
-            Err(_) => self.memory.fill(0),
-        }
+        self.memory.fill(0);
     }
 }
 
@@ -67,7 +64,7 @@ impl<T> Deref for Pages<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the mapping is page-aligned, at least as long as a T (`zeroed` maps so much, `clear` as much again) and lives as long as `self`. It
+        // SAFETY: the mapping is page-aligned, at least as long as a T (`zeroed` maps so much) and lives as long as `self`. It
         // began as zeros, which who called `zeroed` says are a T, and since then `deref_mut` has lent it as a T, and `clear` has made it zeros again.
         unsafe { &*self.memory.as_ptr().cast() }
     }

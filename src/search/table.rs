@@ -134,27 +134,24 @@ impl Packed {
 }
 
 impl TranspositionTable {
-    /// An empty table of this size. The memory is zeroed by the system when it is first touched.
+    /// An empty table of this size. The system zeroes the memory when it is first touched: before a search with a clock comes [`TranspositionTable::clear`].
     pub fn new(megabytes: usize) -> Result<Self, OutOfMemory> {
         let memory =
             pages::map(megabytes << 20).map_err(|error| OutOfMemory::new(format!("{megabytes} MB of hash"), error))?;
         Ok(Self { memory: memory.into(), megabytes, age: AtomicU8::new(0) })
     }
 
-    /// Forgets everything. New memory is the quickest way, since the system zeroes it when it is first touched; where there is none to be had, so many threads
-    /// overwrite the old.
+    /// Forgets everything; so many threads share the work. Afterwards all memory has been touched: a search that is the first to touch it waits for the system
+    /// again and again, with 1 GB for hundreds of milliseconds in all.
     pub fn clear(&mut self, threads: usize) {
-        match Self::new(self.megabytes) {
-            Ok(new) => *self = new,
-            Err(_) => self.overwrite(threads),
-        }
-    }
-
-    fn overwrite(&mut self, threads: usize) {
         let clusters = self.clusters();
+        let zero = |part: &[[AtomicU64; WORDS]]| part.as_flattened().iter().for_each(|word| word.store(0, Relaxed));
         thread::scope(|scope| {
             for part in clusters.chunks(clusters.len().div_ceil(threads.max(1))) {
-                scope.spawn(|| part.as_flattened().iter().for_each(|word| word.store(0, Relaxed)));
+                // Where the system has no thread left, there is this one.
+                if thread::Builder::new().spawn_scoped(scope, move || zero(part)).is_err() {
+                    zero(part);
+                }
             }
         });
         self.age = AtomicU8::new(0);
@@ -287,11 +284,8 @@ mod tests {
             assert_eq!(table.probe(key ^ 2, 4), None);
         }
         let mut table = table;
-        for clear in [TranspositionTable::clear, TranspositionTable::overwrite] {
-            clear(&mut table, 3);
-            assert!([0, 1, u64::MAX].iter().all(|&key| table.probe(key, 0).is_none()) && table.hashfull() == 0);
-            table.store(1, 0, entry(5, Score::DRAW));
-        }
+        table.clear(3);
+        assert!([0, 1, u64::MAX].iter().all(|&key| table.probe(key, 0).is_none()) && table.hashfull() == 0);
     }
 
     #[test]

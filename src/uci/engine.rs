@@ -295,10 +295,12 @@ impl Engine {
     }
 
     pub(super) fn set_hash(&mut self, megabytes: usize) -> Result<(), String> {
-        let table = &mut self.means().table;
+        let Means { threads, table, .. } = self.means();
         // GUIs send all options again and again.
         if table.megabytes() != megabytes {
             *table = TranspositionTable::new(megabytes).map_err(|error| error.to_string())?;
+            // Not every GUI sends `ucinewgame`.
+            table.clear(threads.count());
         }
         Ok(())
     }

@@ -16,12 +16,15 @@ import time
 import chess
 
 SILENCE = 20.0
+# A game is over after 120 plies, or when so many in a row were thought to be won or lost by so many centipawns.
+PLIES, CENTIPAWNS = 4, 400
 
 
 class Engine:
     def __init__(self, path):
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.lines = queue.Queue()
+        self.score = 0
         threading.Thread(target=self.listen, daemon=True).start()
         self.say("uci")
         self.hear("uciok")
@@ -43,6 +46,9 @@ class Engine:
             assert line[:1] != ["end"], f"the engine has ended with status {self.process.wait()}"
             if line[:1] == [word]:
                 return when, line
+            if "score" in line and "multipv" in line and line[line.index("multipv") + 1] == "1":
+                kind, value = line[line.index("score") + 1:][:2]
+                self.score = int(value) * (CENTIPAWNS if kind == "mate" else 1)
 
     def set(self, **options):
         for name, value in options.items():
@@ -59,8 +65,8 @@ class Engine:
 def play(engines, ponders, board, base, increment):
     """Plays a game to its end; returns how many moves it had."""
     clocks = [base, base]
-    moves, expected = [], [None, None]
-    while not board.is_game_over(claim_draw=True) and len(moves) < 300:
+    moves, expected, decided = [], [None, None], 0
+    while not board.is_game_over(claim_draw=True) and len(moves) < 120 and decided < PLIES:
         side = len(moves) % 2
         engine = engines[side]
         position = f"position fen {board.root().fen()} moves {' '.join(moves)}"
@@ -83,6 +89,7 @@ def play(engines, ponders, board, base, increment):
         assert move in board.legal_moves, (board.fen(), answer)
         board.push(move)
         moves.append(answer[1])
+        decided = decided + 1 if abs(engine.score) >= CENTIPAWNS else 0
         expected[side] = None
         if ponders and len(answer) == 4:
             expected[side] = answer[3]
