@@ -1,7 +1,8 @@
 """Plays many very short games between two engines, which stay the same processes throughout, while their options change.
 
-Arguments: the engine's binary, how many games, a seed, and the clock, by default 0.4 and 0.01 seconds. Before each game threads (1, 2, 4), hash, lines and whether to ponder are drawn by lot. Fails at a crash, an illegal move or a
-loss on time; at the end it says how often each number of threads played, and how much memory the engines held along the way with the same options.
+Arguments: the engine's binary, how many games, a seed, and the clock, by default 0.4 and 0.01 seconds. Before each game threads (1, 2, 4), hash, lines
+and whether to ponder are drawn by lot. Fails at a crash, an illegal move or, after all games, a loss on time; at the end it says how often each number of
+threads played, and how much memory the engines held along the way with the same options.
 """
 
 import collections
@@ -63,15 +64,13 @@ class Engine:
 
 
 def play(engines, ponders, board, base, increment):
-    """Plays a game to its end; returns how many moves it had."""
-    clocks = [base, base]
+    """Plays a game to its end; returns how many moves it had, and by how many seconds one was too late, if any was."""
+    clocks, late = [base, base], None
     moves, expected, decided = [], [None, None], 0
     while not board.is_game_over(claim_draw=True) and len(moves) < 120 and decided < PLIES:
         side = len(moves) % 2
         engine = engines[side]
         position = f"position fen {board.root().fen()} moves {' '.join(moves)}"
-        clock = (f"wtime {round(1000 * clocks[0])} btime {round(1000 * clocks[1])} "
-                 f"winc {round(1000 * increment)} binc {round(1000 * increment)}")
         start = time.perf_counter()
         if expected[side] is not None and expected[side] == moves[-1]:
             engine.say("ponderhit")
@@ -80,10 +79,13 @@ def play(engines, ponders, board, base, increment):
                 engine.say("stop")
                 engine.hear("bestmove")
                 start = time.perf_counter()
-            engine.say(f"{position}\ngo {clock}")
+            engine.say(f"{position}\ngo {times(clocks, increment)}")
         end, answer = engine.hear("bestmove")
         clocks[side] -= end - start
-        assert clocks[side] > 0, f"lost on time by {-clocks[side]:.3f} s: {board.fen()}"
+        if clocks[side] <= 0:
+            late = -clocks[side]
+            expected[side] = None
+            break
         clocks[side] += increment
         move = chess.Move.from_uci(answer[1])
         assert move in board.legal_moves, (board.fen(), answer)
@@ -93,18 +95,24 @@ def play(engines, ponders, board, base, increment):
         expected[side] = None
         if ponders and len(answer) == 4:
             expected[side] = answer[3]
-            engine.say(f"{position} {answer[1]} {answer[3]}\ngo ponder {clock}")
+            engine.say(f"{position} {answer[1]} {answer[3]}\ngo ponder {times(clocks, increment)}")
     for engine, move in zip(engines, expected):
         if move is not None:
             engine.say("stop")
             engine.hear("bestmove")
-    return len(moves)
+    return len(moves), late
+
+
+def times(clocks, increment):
+    """What `go` says of the clocks."""
+    white, black, more = (round(1000 * seconds) for seconds in (*clocks, increment))
+    return f"wtime {white} btime {black} winc {more} binc {more}"
 
 
 def main(path, games, seed, base=0.4, increment=0.01):
     random.seed(int(seed))
     engines = [Engine(path), Engine(path)]
-    counts, plies, memory = collections.Counter(), 0, []
+    counts, plies, memory, lost = collections.Counter(), 0, [], []
     for game in range(int(games)):
         if game % 100 == 0:
             for engine in engines:
@@ -124,12 +132,16 @@ def main(path, games, seed, base=0.4, increment=0.01):
             board.push(random.choice(list(board.legal_moves)))
             board = chess.Board(board.fen())
         if not board.is_game_over():
-            plies += play(engines, ponders, board, float(base), float(increment))
+            moves, late = play(engines, ponders, board, float(base), float(increment))
+            plies += moves
             counts[threads, ponders] += 1
+            if late is not None:
+                lost.append((threads, ponders, round(late, 3)))
     for engine in engines:
         engine.say("quit")
         assert engine.process.wait(timeout=SILENCE) == 0
-    print(f"{sum(counts.values())} games, {plies} plies, by (threads, pondering) {dict(counts)}, memory {memory} MB")
+    print(f"{sum(counts.values())} games, {plies} plies, by (threads, pondering) {dict(counts)}, memory {memory} MB, lost on time {lost}")
+    sys.exit(bool(lost))
 
 
 main(*sys.argv[1:])
