@@ -1,6 +1,6 @@
 //! The kiln: fires every table and the network into `OUT_DIR`, from where `src/tables` and `src/nnue` embed them.
 
-use kiln_gen::blob::Firing;
+use kiln_gen::blob::BlobWriter;
 use kiln_gen::layout::Packing;
 use kiln_gen::network::{Asset, read_file};
 use kiln_gen::{cuckoo, geometry, magic, reductions, zobrist};
@@ -40,35 +40,35 @@ fn fire() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(set_by_cargo("OUT_DIR")?);
     // First, because it alone depends on what the user gives.
     let asset = timed("network", network)?;
-    let mut firing = Firing::new(&out);
+    let mut blobs = BlobWriter::new(&out);
 
     let tables = timed("sliders", || magics().unwrap_or_else(|| magic::search(MAGIC_SEED)));
     timed("sliders, verified", || magic::verify(&tables))?;
-    firing.value("sliders", &tables.sliders)?;
-    firing.list("slider_attacks", &tables.attacks)?;
-    firing.value("reach", &timed("reach", geometry::reach))?;
-    firing.value("lines", &timed("lines", geometry::lines))?;
-    firing.value("superpiece", &timed("superpiece", geometry::superpiece))?;
+    blobs.value("sliders", &tables.sliders)?;
+    blobs.list("slider_attacks", &tables.attacks)?;
+    blobs.value("pseudo_attacks", &timed("pseudo_attacks", geometry::pseudo_attacks))?;
+    blobs.value("lines", &timed("lines", geometry::lines))?;
+    blobs.value("superpiece", &timed("superpiece", geometry::superpiece))?;
     let keys = timed("zobrist", || zobrist::zobrist(KEY_SEED));
-    firing.value("zobrist", &keys)?;
-    firing.value("cuckoo", &timed("cuckoo", || cuckoo::cuckoo(&keys))?)?;
+    blobs.value("zobrist", &keys)?;
+    blobs.value("cuckoo", &timed("cuckoo", || cuckoo::cuckoo(&keys))?)?;
     let reductions = timed("reductions", || reductions::reductions(REDUCTION_BASE, REDUCTION_DIVISOR));
-    firing.value("reductions", &reductions)?;
+    blobs.value("reductions", &reductions)?;
 
     let packing = packing();
     for blob in timed("network, arranged", || asset.arrange(packing)) {
-        firing.bytes(blob.name, blob.element, &blob.bytes)?;
+        blobs.bytes(blob.name, blob.element, &blob.bytes)?;
     }
     let dimensions = out.join("network_dimensions.rs");
     std::fs::write(&dimensions, asset.dimensions(packing))
         .map_err(|error| format!("cannot write {}: {error}", dimensions.display()))?;
 
-    timed("manifest", || firing.finish())?;
+    timed("manifest", || blobs.finish())?;
     Ok(())
 }
 
 /// Denser magics than the search finds, if a file holds some. A faulty one is only worth a warning, since the search does as well.
-fn magics() -> Option<magic::Tables> {
+fn magics() -> Option<magic::MagicTables> {
     // The whole folder, as a single missing file would make Cargo run this every time.
     println!("cargo::rerun-if-changed=assets");
     let text = match std::fs::read_to_string(MAGICS) {

@@ -124,7 +124,7 @@ fn moving(
     });
     each("is legal", Position::is_legal);
     each("gives check", Position::gives_check);
-    each("exchange gains 0", |position, mv| position.gains(mv, 0));
+    each("exchange see_ge 0", |position, mv| position.see_ge(mv, 0));
     group.bench_function("copy and play, cozy-chess", |bencher| {
         bencher.iter(|| {
             for (board, moves) in peer {

@@ -14,7 +14,7 @@ fn stages(criterion: &mut Criterion) {
     let tables = magic::search(1);
     group.bench_function("magic search and verify", |bencher| bencher.iter(|| magic::search(1)));
     group.bench_function("magic verify", |bencher| bencher.iter(|| magic::verify(&tables)));
-    group.bench_function("reach", |bencher| bencher.iter(geometry::reach));
+    group.bench_function("pseudo_attacks", |bencher| bencher.iter(geometry::pseudo_attacks));
     group.bench_function("lines", |bencher| bencher.iter(geometry::lines));
     group.bench_function("superpiece", |bencher| bencher.iter(geometry::superpiece));
 

@@ -26,7 +26,7 @@ fn games(kings_wander: bool) -> Vec<Game> {
     let mut game = || {
         let mut position = Position::startpos();
         let mut moves = Vec::new();
-        while moves.len() < PLIES && !position.is_over() {
+        while moves.len() < PLIES && position.has_legal_move() {
             let king = position.king(position.side_to_move());
             let mut choice: Vec<Move> = position.moves().iter().copied().collect();
             choice.retain(|mv| kings_wander || mv.from() != king);

@@ -1,7 +1,7 @@
 //! The arguments after `kiln analyse`.
 
 use super::{MAX_THREADS, read_number};
-use kiln::board::{History, Position};
+use kiln::board::{GameHistory, Position};
 use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
 use kiln::tools::analyse::Analysis;
 use kiln::tools::san;
@@ -36,14 +36,14 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Box<Analysis>>, le
 }
 
 /// `[FEN | startpos] [moves MOVE …]`, moves in UCI or standard algebraic notation, with or without their numbers.
-fn read_position(text: &str) -> Result<(Position, History), String> {
+fn read_position(text: &str) -> Result<(Position, GameHistory), String> {
     let mut words = text.split_ascii_whitespace();
     let start = words.by_ref().take_while(|&word| word != "moves").collect::<Vec<_>>().join(" ");
     let mut position = match start.as_str() {
         "" | "startpos" => Position::startpos(),
         fen => fen.parse().map_err(|error| format!("{error}"))?,
     };
-    let mut history = History::new();
+    let mut history = GameHistory::new();
     for word in words {
         // "12." stands before a move, "12.Nf3" is one.
         let text = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');

@@ -1,6 +1,6 @@
 //! What the board tells about moves, against what making them shows.
 
-use kiln::board::{EXCHANGE_VALUES, Position};
+use kiln::board::{Position, SEE_VALUES};
 use kiln::tables::{attacks, between, line};
 use kiln::types::{Bitboard, Color, Move, MoveKind, PieceType, Square};
 
@@ -237,7 +237,7 @@ fn exchange(position: &Position, mv: Move) -> i32 {
     if mv.kind() == MoveKind::Castle {
         return 0;
     }
-    let value = |kind: PieceType| EXCHANGE_VALUES[kind];
+    let value = |kind: PieceType| SEE_VALUES[kind];
     let side = position.side_to_move();
     let mover = position.piece_on(from).unwrap().kind();
     let mut occupied = (position.occupied() - from.into()) | to.into();
@@ -288,7 +288,7 @@ fn answer(
     if kind == PieceType::King && !attackers(!side).is_empty() {
         return 0;
     }
-    let won = EXCHANGE_VALUES[at_risk] - answer(position, to, !side, occupied - square.into(), kind, kings);
+    let won = SEE_VALUES[at_risk] - answer(position, to, !side, occupied - square.into(), kind, kings);
     won.max(0)
 }
 
@@ -300,7 +300,7 @@ fn exchanges_equal_recursion() {
             let exact = exchange(position, mv);
             for threshold in [exact - 1, exact, exact + 1, -100, 0, 1, 100, 300] {
                 assert_eq!(
-                    position.gains(mv, threshold),
+                    position.see_ge(mv, threshold),
                     exact >= threshold,
                     "{mv:?} {threshold} {exact} {}",
                     position.fen(true)
@@ -320,7 +320,7 @@ fn exchanges_by_hand() {
         (-2000..2000)
             .step_by(if cfg!(miri) { 50 } else { 1 })
             .rev()
-            .find(|&threshold| position.gains(mv, threshold))
+            .find(|&threshold| position.see_ge(mv, threshold))
             .unwrap()
     };
     // A free pawn, a defended one, and one defended by a pinned piece only.

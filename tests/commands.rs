@@ -26,7 +26,7 @@ fn openings_without_a_book() {
     assert_eq!(found.len(), 20);
     assert_eq!(found, openings("genfens 20 seed 1 book None"), "equal seeds");
     assert_ne!(found, openings("genfens 20 seed 18446744073709551615 book None"), "other seeds");
-    assert!(found.iter().all(|position| !position.is_over()));
+    assert!(found.iter().all(|position| position.has_legal_move()));
     let ply = |position: &Position| 2 * usize::from(position.fullmove_number()) + position.side_to_move().index() - 2;
     assert!(found.iter().all(|position| (8..=9).contains(&ply(position))));
     assert!([8, 9].iter().all(|wanted| found.iter().any(|position| ply(position) == *wanted)), "both sides to move");

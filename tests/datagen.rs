@@ -3,7 +3,7 @@
 mod common;
 
 use common::{kiln, refusal, scratch};
-use kiln::data::{self, Game, Outcome, Ply, SUFFIX, Shard};
+use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
 use kiln::tools::datagen::chess960;
 use std::collections::BTreeMap;
 use std::fs;
@@ -143,7 +143,7 @@ fn games_are_read_back() {
         let mut game = Game { start, outcome: Outcome::BlackWins, plies: Vec::new() };
         for (score, text) in (-2..).zip(moves) {
             let best = current.parse_move(text).unwrap_or_else(|| panic!("{text} at {}", current.fen(true)));
-            game.plies.push(Ply { best, score: score * 16_000 });
+            game.plies.push(ScoredMove { best, score: score * 16_000 });
             current = current.make(best);
         }
         let mut shard = Shard::new();

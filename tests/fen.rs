@@ -13,7 +13,7 @@ fn written_as_read() {
         "r3k2r/8/8/8/8/8/8/R3K2R b Kq - 99 321",
         "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
         "8/8/8/8/8/4k3/4p3/4K3 w - - 12 80",
-        // Two rooks on one wing: X-FEN names the inner one by its file.
+        // Two rooks on one castling_side: X-FEN names the inner one by its file.
         "4k3/8/8/8/8/8/8/R3KR1R w FQ - 0 1",
     ] {
         assert_eq!(read(fen).fen(false), fen);
@@ -79,7 +79,7 @@ fn bad_ones_are_refused_with_a_reason() {
         ("4k3/8/8/8/8/8/8/4K2R w Q - 0 1", Castling, "Q", right),
         ("4k3/8/8/8/8/8/8/4K2R w G - 0 1", Castling, "G", right),
         ("4k3/8/8/8/8/8/4K3/7R w K - 0 1", Castling, "K", "castling rights only for a king on its first rank"),
-        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", Castling, "KH", "one right for each side and wing"),
+        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", Castling, "KH", "one right for each side and castling_side"),
         ("4k3/8/8/8/4P3/8/8/4K3 b - e9 0 1", EnPassant, "e9", "\"-\" or a square such as e3"),
         ("4k3/8/8/8/4P3/8/8/4K3 w - e3 0 1", EnPassant, "e3", "a square on the third rank with Black to move, on the sixth with White to move"),
         ("4k3/8/8/8/8/8/8/4K3 b - e3 0 1", EnPassant, "e3", passed),

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{scratch, test_data};
-use kiln::board::{History, Position};
-use kiln::tablebases::{Error, Files, Tablebases, Wdl};
+use kiln::board::{GameHistory, Position};
+use kiln::tablebases::{Files, TablebaseError, Tablebases, Wdl};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -46,10 +46,10 @@ fn agrees_with_python_chess() {
         let position = position(fields.next().unwrap());
         let expected = outcome(fields.next().unwrap());
         assert_eq!(tables.probe_wdl(&position), Some(expected), "{line}");
-        if !position.is_over() {
+        if position.has_legal_move() {
             let dtz: i32 = fields.next().unwrap().parse().unwrap();
             assert_eq!(tables.probe_dtz(&position), Some(dtz), "{line}");
-            let ranked = tables.rank_root(&position, &History::new(), true).unwrap();
+            let ranked = tables.rank_root(&position, &GameHistory::new(), true).unwrap();
             assert_eq!(ranked.len(), position.moves().len(), "{line}");
             assert_eq!(ranked.iter().map(|ranked| ranked.wdl).max(), Some(expected), "{line}");
             assert!(ranked.is_sorted_by(|a, b| a.rank >= b.rank && a.wdl >= b.wdl), "{line}");
@@ -77,10 +77,14 @@ fn what_is_not_in_the_tables() {
     assert_eq!(wdl("8/8/8/4k3/8/8/8/KQ6 w - - 1 1"), None, "the halfmove clock runs");
     assert_eq!(wdl("4k3/8/8/8/8/8/8/4K2R w K - 0 1"), None, "castling is possible");
     assert_eq!(wdl("4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1"), None, "there are five pieces");
-    assert_eq!(tables.rank_root(&Position::startpos(), &History::new(), true), None);
-    assert_eq!(tables.rank_root(&position("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1"), &History::new(), true), None, "stalemate");
+    assert_eq!(tables.rank_root(&Position::startpos(), &GameHistory::new(), true), None);
+    assert_eq!(
+        tables.rank_root(&position("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1"), &GameHistory::new(), true),
+        None,
+        "stalemate"
+    );
     // The root may have a clock. Mate in three plies with one ply to spare, and with none.
-    let best = |fen| tables.rank_root(&position(fen), &History::new(), true).unwrap()[0];
+    let best = |fen| tables.rank_root(&position(fen), &GameHistory::new(), true).unwrap()[0];
     assert_eq!(best("k7/8/2K5/8/8/8/8/1Q6 w - - 10 90").wdl, Wdl::Win);
     assert_eq!(best("k7/8/8/3K4/8/8/8/1Q6 w - - 99 90").wdl, Wdl::CursedWin);
 }
@@ -96,7 +100,7 @@ fn outcomes_suffice_without_distances() {
     let tables = Tablebases::open(few.to_str().unwrap()).unwrap();
     assert_eq!((tables.pieces(), tables.files()), (3, 5));
     let pawn = position("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1");
-    let ranked = tables.rank_root(&pawn, &History::new(), true).unwrap();
+    let ranked = tables.rank_root(&pawn, &GameHistory::new(), true).unwrap();
     assert_eq!(ranked.len(), pawn.moves().len());
     for ranked in &ranked {
         let after = pawn.make(ranked.mv).fen(false).replace(" 1 1", " 0 1");
@@ -105,7 +109,7 @@ fn outcomes_suffice_without_distances() {
     }
     let won = position("8/8/4k3/8/4K3/8/4P3/8 w - - 0 1");
     assert_eq!(tables.probe_dtz(&won), None);
-    let ranked = tables.rank_root(&won, &History::new(), true).unwrap();
+    let ranked = tables.rank_root(&won, &GameHistory::new(), true).unwrap();
     assert_eq!((ranked[0].wdl, ranked.last().unwrap().wdl), (Wdl::Win, Wdl::Draw), "{ranked:?}");
 }
 
@@ -127,7 +131,7 @@ fn walk(tables: &Tablebases) -> i32 {
         ["8/8/8/4k3/8/8/8/KQR5 w - - 0 1", "8/3p4/8/8/4k3/8/2P5/K7 w - - 0 1", "8/8/3r4/4k3/8/8/8/KQ6 w - - 0 1"];
     let mut sum = 0;
     for root in roots {
-        let (mut position, mut history) = (position(root), History::new());
+        let (mut position, mut history) = (position(root), GameHistory::new());
         for _ in 0..12 {
             let Some(ranked) = tables.rank_root(&position, &history, true) else { break };
             sum += tables.probe_dtz(&position).unwrap() + tables.probe_wdl(&position).map_or(0, |wdl| wdl as i32);
@@ -142,7 +146,7 @@ fn walk(tables: &Tablebases) -> i32 {
 fn one_set_at_a_time_and_none_lost() {
     let Some((folder, _alone)) = tables() else { return };
     let tables = Tablebases::open(&folder).unwrap();
-    assert!(matches!(Tablebases::open(&folder), Err(Error::InUse)));
+    assert!(matches!(Tablebases::open(&folder), Err(TablebaseError::InUse)));
     // A path that is wrong is known to be before the old set is given up.
     assert!(Files::find("nowhere").is_err());
     let found = Files::find(&format!("{folder};{folder}")).unwrap();

@@ -4,7 +4,7 @@ mod common;
 
 use common::bad_networks::bad_networks;
 use common::{default_header, kiln, refusal, scratch, test_data};
-use kiln::board::{History, Position};
+use kiln::board::{GameHistory, Position};
 use kiln_gen::network::{Asset, Header, Provenance};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -111,10 +111,10 @@ fn a_whole_game() {
     assert_eq!(kiln.ask("uci", "uciok"), "uciok");
     kiln.send("ucinewgame");
     kiln.ask("isready", "readyok");
-    let (mut position, mut history) = (Position::startpos(), History::new());
+    let (mut position, mut history) = (Position::startpos(), GameHistory::new());
     let mut game = String::from("position startpos moves");
     let mut plies = 0;
-    while !position.is_over()
+    while position.has_legal_move()
         && position.halfmove_clock() < 100
         && !position.is_insufficient_material()
         && !history.is_repetition(&position, history.len())

@@ -43,11 +43,11 @@ impl Scheme for Kiln {
 /// A magic table that is computed when it is first asked, as engines without build-time tables have it: each look-up sees to that first.
 pub struct Lazy;
 
-static LAZY: OnceLock<magic::Tables> = OnceLock::new();
+static LAZY: OnceLock<magic::MagicTables> = OnceLock::new();
 
 impl Lazy {
     #[inline]
-    fn tables() -> &'static magic::Tables {
+    fn tables() -> &'static magic::MagicTables {
         LAZY.get_or_init(|| magic::search(1))
     }
 }

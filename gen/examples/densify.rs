@@ -1,7 +1,7 @@
 //! Searches magics whose windows lie in each other's gaps, for as long as one likes.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use kiln_gen::magic::{self, dense::Search};
+use kiln_gen::magic::{self, dense::DenseSearch};
 use lexopt::prelude::*;
 use std::error::Error;
 use std::fs;
@@ -72,10 +72,10 @@ fn densify(options: &Options) -> Result<(), Box<dyn Error>> {
             return Err(format!("the state has seed {}: take this or another file", search.seed()).into());
         }
         Some(search) => search,
-        None => Search::new(options.seed.unwrap_or(1), PATIENCE),
+        None => DenseSearch::new(options.seed.unwrap_or(1), PATIENCE),
     };
     // Written at once, so that a wrong path is known before the work.
-    let save_magics = |search: &Search| save(&options.out, &magic::to_text(&search.tables().sliders));
+    let save_magics = |search: &DenseSearch| save(&options.out, &magic::to_text(&search.tables().sliders));
     save_magics(&search)?;
 
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} steps, {eta} left")?;
@@ -102,12 +102,13 @@ fn densify(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 /// Reads a state, none if there is no such file yet.
-fn resume(path: &Path) -> Result<Option<Search>, String> {
+fn resume(path: &Path) -> Result<Option<DenseSearch>, String> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         result => result.map_err(|error| format!("cannot read {}: {error}", path.display()))?,
     };
-    let search = Search::from_text(&text).map_err(|error| format!("cannot go on from {}: {error}", path.display()))?;
+    let search =
+        DenseSearch::from_text(&text).map_err(|error| format!("cannot go on from {}: {error}", path.display()))?;
     Ok(Some(search))
 }
 

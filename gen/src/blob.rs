@@ -31,11 +31,11 @@ fn put_list(path: &Path, bytes: &[u8], length: usize) -> io::Result<()> {
     put(&path.with_extension("len"), length.to_string().as_bytes())
 }
 
-#[cfg(feature = "firing")]
-pub use firing::Firing;
+#[cfg(feature = "blob-writer")]
+pub use writer::BlobWriter;
 
-#[cfg(feature = "firing")]
-mod firing {
+#[cfg(feature = "blob-writer")]
+mod writer {
     use super::{bytes, put, put_list};
     use crate::layout::{ALIGN, Plain};
     use crate::manifest::{Entry, Manifest};
@@ -46,12 +46,12 @@ mod firing {
 
     /// A batch of blobs on its way to a folder: one file `NAME.bin` for each, and at the end `manifest.bin` with their hashes.
     #[derive(Debug)]
-    pub struct Firing {
+    pub struct BlobWriter {
         folder: PathBuf,
         manifest: Manifest,
     }
 
-    impl Firing {
+    impl BlobWriter {
         /// Starts a batch that goes to `folder`, usually `OUT_DIR`. The folder must exist.
         pub fn new(folder: impl Into<PathBuf>) -> Self {
             Self { folder: folder.into(), manifest: Manifest::default() }

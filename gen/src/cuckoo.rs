@@ -13,12 +13,12 @@ pub const MOVES: usize = 3668;
 
 /// Keys that admit no cuckoo table; those of another seed may well do: the table is nearly as full as cuckoo tables can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unplaced {
+pub struct CuckooError {
     /// The two squares of the move that finds no place or is not found again.
     pub squares: [Square; 2],
 }
 
-impl fmt::Display for Unplaced {
+impl fmt::Display for CuckooError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let [a, b] = self.squares;
         write!(
@@ -28,7 +28,7 @@ impl fmt::Display for Unplaced {
     }
 }
 
-impl core::error::Error for Unplaced {}
+impl core::error::Error for CuckooError {}
 
 /// Every reversible move as (key difference, its two squares, the lower first), in the order colour, type, squares.
 pub fn reversible_moves(keys: &Zobrist) -> impl Iterator<Item = (u64, [Square; 2])> + '_ {
@@ -48,18 +48,18 @@ pub fn reversible_moves(keys: &Zobrist) -> impl Iterator<Item = (u64, [Square; 2
 ///
 /// A move that finds its place taken drives the other one out to that one's second place, and so on. Fails if that never ends, and if two
 /// moves have the same key difference or one has 0, so that it would not be found.
-pub fn cuckoo(keys: &Zobrist) -> Result<Cuckoo, Unplaced> {
+pub fn cuckoo(keys: &Zobrist) -> Result<Cuckoo, CuckooError> {
     let mut table = Cuckoo { keys: [0; Cuckoo::SLOTS], squares: [[0; 2]; Cuckoo::SLOTS] };
     for (key, squares) in reversible_moves(keys) {
         insert(&mut table, key, squares)?;
     }
     match reversible_moves(keys).find(|&(key, [a, b])| table.find(key) != Some([a as u8, b as u8])) {
         None => Ok(table),
-        Some((_, squares)) => Err(Unplaced { squares }),
+        Some((_, squares)) => Err(CuckooError { squares }),
     }
 }
 
-fn insert(table: &mut Cuckoo, mut key: u64, squares: [Square; 2]) -> Result<(), Unplaced> {
+fn insert(table: &mut Cuckoo, mut key: u64, squares: [Square; 2]) -> Result<(), CuckooError> {
     let mut homeless = squares.map(|square| square as u8);
     let mut slot = Cuckoo::slots(key)[0];
     // A chain longer than the table has been everywhere.
@@ -72,5 +72,5 @@ fn insert(table: &mut Cuckoo, mut key: u64, squares: [Square; 2]) -> Result<(), 
         let [first, second] = Cuckoo::slots(key);
         slot = if slot == first { second } else { first };
     }
-    Err(Unplaced { squares })
+    Err(CuckooError { squares })
 }

@@ -1,6 +1,6 @@
 //! Squares, rays, leapers, lines and superpiece lanes, by walking the board.
 
-use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, Reach, Superpiece, pieces};
+use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, PseudoAttacks, Superpiece, pieces};
 
 /// A square index, a1 = 0, h8 = 63.
 pub type Square = usize;
@@ -102,12 +102,12 @@ pub fn leapers() -> Leapers {
 }
 
 /// What every piece attacks on an empty board.
-pub fn reach() -> Reach {
+pub fn pseudo_attacks() -> PseudoAttacks {
     let pawns = leapers().pawn;
     let attacks = |color: usize, kind| {
         if kind == 0 { pawns[color] } else { core::array::from_fn(|square| attacks_on_empty_board(kind, square)) }
     };
-    Reach { pieces: core::array::from_fn(|color| core::array::from_fn(|kind| attacks(color, kind))) }
+    PseudoAttacks { pieces: core::array::from_fn(|color| core::array::from_fn(|kind| attacks(color, kind))) }
 }
 
 /// Between and line masks of all pairs of squares.

@@ -86,7 +86,7 @@ plain_structs! {
     }
 
     /// Attack sets of all pieces on an empty board.
-    pub struct Reach {
+    pub struct PseudoAttacks {
         /// By colour (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
         pub pieces: [[[u64; 64]; 6]; 2],
     }

@@ -20,7 +20,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// Magics of both sliders with the attack table they index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables {
+pub struct MagicTables {
     /// Masks, factors, offsets and shifts.
     pub sliders: Sliders,
     /// The attack sets of all squares, one window after another.
@@ -37,9 +37,9 @@ pub fn index(magic: &Magic, occupied: u64) -> usize {
 ///
 /// `seed` starts the random numbers: the same seed gives the same tables on every host. Every occupancy was tested, but against attack sets
 /// that the search computed for itself; [`verify`] checks the result independently.
-pub fn search(seed: u64) -> Tables {
+pub fn search(seed: u64) -> MagicTables {
     let mut searcher = Searcher::new(seed);
-    Tables {
+    MagicTables {
         sliders: Sliders {
             rook: core::array::from_fn(|square| searcher.square(square, &ROOK)),
             bishop: core::array::from_fn(|square| searcher.square(square, &BISHOP)),
@@ -175,7 +175,7 @@ impl Searcher {
     }
 }
 
-impl Tables {
+impl MagicTables {
     /// Fills the attack table of given factors, shifts and offsets; the masks are set to what they must be.
     ///
     /// Windows may overlap where one leaves entries unused or both want the same there. The table ends with the last window,
@@ -183,14 +183,14 @@ impl Tables {
     ///
     /// # Panics
     /// If a shift is not in [`SHIFTS`].
-    pub fn assemble(mut sliders: Sliders) -> Result<Self, Wrong> {
+    pub fn assemble(mut sliders: Sliders) -> Result<Self, MagicError> {
         let mut attacks = Vec::new();
         let both = [("rook", &ROOK, &mut sliders.rook), ("bishop", &BISHOP, &mut sliders.bishop)];
         for (slider, directions, magics) in both {
             for (square, magic) in magics.iter_mut().enumerate() {
                 assert!(SHIFTS.contains(&magic.shift), "a shift of {}", magic.shift);
                 magic.mask = relevant_mask(square, directions);
-                fill(&mut attacks, magic, &cases(square, directions)).map_err(|occupied| Wrong {
+                fill(&mut attacks, magic, &cases(square, directions)).map_err(|occupied| MagicError {
                     slider,
                     square,
                     occupied,
@@ -220,7 +220,7 @@ pub fn to_text(sliders: &Sliders) -> String {
 
 /// Why a text of magics is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TextFault {
+pub enum MagicTextError {
     /// A line that is not what it should be, counted from 1.
     Line {
         /// Its number.
@@ -238,27 +238,27 @@ pub enum TextFault {
         square: Square,
     },
     /// The magics do not make a table.
-    Wrong(Wrong),
+    MagicError(MagicError),
 }
 
-impl fmt::Display for TextFault {
+impl fmt::Display for MagicTextError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Line { number, text, expected } => write!(f, "line {number} is {text:?}: expected {expected}"),
             Self::Missing { slider, square } => write!(f, "there is no magic for a {slider} on square {square}"),
-            Self::Wrong(wrong) => wrong.fmt(f),
+            Self::MagicError(wrong) => wrong.fmt(f),
         }
     }
 }
 
-impl core::error::Error for TextFault {}
+impl core::error::Error for MagicTextError {}
 
 /// Reads magics in the form of [`to_text`], in any order, and makes their tables. Blank lines and those that begin with `#` are skipped.
-pub fn from_text(text: &str) -> Result<Tables, TextFault> {
+pub fn from_text(text: &str) -> Result<MagicTables, MagicTextError> {
     let none = Magic { mask: 0, factor: 0, offset: 0, shift: 0 };
     let mut sliders = Sliders { rook: [none; 64], bishop: [none; 64] };
     for (line, number) in text.lines().zip(1..) {
-        let fault = |expected| TextFault::Line { number, text: line.into(), expected };
+        let fault = |expected| MagicTextError::Line { number, text: line.into(), expected };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         if words.first().is_none_or(|word| word.starts_with('#')) {
             continue;
@@ -285,15 +285,15 @@ pub fn from_text(text: &str) -> Result<Tables, TextFault> {
     }
     for (slider, magics) in [("rook", &sliders.rook), ("bishop", &sliders.bishop)] {
         if let Some(square) = magics.iter().position(|magic| magic.shift == 0) {
-            return Err(TextFault::Missing { slider, square });
+            return Err(MagicTextError::Missing { slider, square });
         }
     }
-    Tables::assemble(sliders).map_err(TextFault::Wrong)
+    MagicTables::assemble(sliders).map_err(MagicTextError::MagicError)
 }
 
 /// A table that gives a wrong attack set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct MagicError {
     /// `"rook"` or `"bishop"`.
     pub slider: &'static str,
     /// The slider's square.
@@ -302,24 +302,24 @@ pub struct Wrong {
     pub occupied: u64,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for MagicError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self { slider, square, occupied } = self;
         write!(f, "the magic table is wrong for a {slider} on square {square} with occupancy {occupied:#018x}")
     }
 }
 
-impl core::error::Error for Wrong {}
+impl core::error::Error for MagicError {}
 
 /// Looks up every subset of every mask of both sliders and compares with walking the board.
-pub fn verify(tables: &Tables) -> Result<(), Wrong> {
+pub fn verify(tables: &MagicTables) -> Result<(), MagicError> {
     let sliders = [("rook", &ROOK, &tables.sliders.rook), ("bishop", &BISHOP, &tables.sliders.bishop)];
     for (slider, directions, magics) in sliders {
         for (square, magic) in magics.iter().enumerate() {
             for occupied in subsets(relevant_mask(square, directions)) {
                 let expected = slider_attacks(square, directions, occupied);
                 if tables.attacks.get(index(magic, occupied)) != Some(&expected) {
-                    return Err(Wrong { slider, square, occupied });
+                    return Err(MagicError { slider, square, occupied });
                 }
             }
         }

@@ -27,15 +27,15 @@ pub struct Manifest {
 
 /// Bytes that are no manifest.
 #[derive(Debug)]
-pub struct Malformed(bincode::error::DecodeError);
+pub struct ManifestError(bincode::error::DecodeError);
 
-impl core::fmt::Display for Malformed {
+impl core::fmt::Display for ManifestError {
     fn fmt(&self, f: &mut core::fmt::Formatter) -> core::fmt::Result {
         write!(f, "not a manifest of blobs: {}", self.0)
     }
 }
 
-impl core::error::Error for Malformed {}
+impl core::error::Error for ManifestError {}
 
 impl Manifest {
     /// The bytes that [`Manifest::from_bytes`] reads.
@@ -44,12 +44,12 @@ impl Manifest {
     }
 
     /// Reads what [`Manifest::to_bytes`] wrote; fails on anything else, trailing bytes included.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (manifest, read) = bincode::decode_from_slice(bytes, bincode::config::standard()).map_err(Malformed)?;
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let (manifest, read) = bincode::decode_from_slice(bytes, bincode::config::standard()).map_err(ManifestError)?;
         if read == bytes.len() {
             Ok(manifest)
         } else {
-            Err(Malformed(bincode::error::DecodeError::OtherString(alloc::format!(
+            Err(ManifestError(bincode::error::DecodeError::OtherString(alloc::format!(
                 "{} bytes follow its end",
                 bytes.len() - read
             ))))

@@ -14,7 +14,7 @@
 
 mod arrange;
 mod bullet;
-mod fault;
+mod error;
 mod header;
 mod material;
 #[cfg(feature = "generate")]
@@ -22,7 +22,7 @@ mod random;
 mod reference;
 
 pub use arrange::Arranged;
-pub use fault::Fault;
+pub use error::AssetError;
 pub use header::{
     Expected, HIDDEN_RANGE, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS, Provenance,
     THREAT_STATES, equal_king_buckets, equal_output_buckets, is_less, threat_state,
@@ -86,58 +86,58 @@ pub enum Weights {
 }
 
 /// The contents of a file of weights. A device or a pipe, which could be read without end, is refused, and what is longer than any network.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
+pub fn read_file(path: &Path) -> Result<Vec<u8>, AssetError> {
     // Opening a pipe would wait for whoever writes to it.
-    if !std::fs::metadata(path).map_err(Fault::Read)?.is_file() {
-        return Err(Fault::NoFile);
+    if !std::fs::metadata(path).map_err(AssetError::Read)?.is_file() {
+        return Err(AssetError::NoFile);
     }
-    let file = File::open(path).map_err(Fault::Read)?;
-    let length = file.metadata().map_err(Fault::Read)?.len();
+    let file = File::open(path).map_err(AssetError::Read)?;
+    let length = file.metadata().map_err(AssetError::Read)?.len();
     if length > FILE_LIMIT {
-        return Err(Fault::TooLong { length, limit: FILE_LIMIT });
+        return Err(AssetError::TooLong { length, limit: FILE_LIMIT });
     }
     let mut bytes = Vec::new();
-    file.take(FILE_LIMIT).read_to_end(&mut bytes).map_err(Fault::Read)?;
+    file.take(FILE_LIMIT).read_to_end(&mut bytes).map_err(AssetError::Read)?;
     Ok(bytes)
 }
 
 impl Asset {
     /// Reads what an asset says of itself, and checks the dimensions. Whether it keeps it, only [`Asset::from_bytes`] finds out.
-    pub fn read_header(bytes: &[u8]) -> Result<Header, Fault> {
+    pub fn read_header(bytes: &[u8]) -> Result<Header, AssetError> {
         Self::split(bytes).map(|(header, _)| header)
     }
 
     /// The header and the compressed payload.
-    fn split(bytes: &[u8]) -> Result<(Header, &[u8]), Fault> {
-        let rest = bytes.strip_prefix(&MAGIC).ok_or(Fault::NotAnAsset)?;
-        let (version, rest) = rest.split_first_chunk().ok_or(Fault::Truncated)?;
+    fn split(bytes: &[u8]) -> Result<(Header, &[u8]), AssetError> {
+        let rest = bytes.strip_prefix(&MAGIC).ok_or(AssetError::NotAnAsset)?;
+        let (version, rest) = rest.split_first_chunk().ok_or(AssetError::Truncated)?;
         let version = u16::from_le_bytes(*version);
         if version != VERSION {
-            return Err(Fault::Version(version));
+            return Err(AssetError::Version(version));
         }
-        let (length, rest) = rest.split_first_chunk().ok_or(Fault::Truncated)?;
+        let (length, rest) = rest.split_first_chunk().ok_or(AssetError::Truncated)?;
         let length = u32::from_le_bytes(*length) as usize;
-        let (header, payload) = rest.split_at_checked(length).ok_or(Fault::Truncated)?;
+        let (header, payload) = rest.split_at_checked(length).ok_or(AssetError::Truncated)?;
         let config = bincode::config::standard().with_limit::<HEADER_LIMIT>();
-        let (header, read) = bincode::decode_from_slice::<Header, _>(header, config).map_err(Fault::Header)?;
+        let (header, read) = bincode::decode_from_slice::<Header, _>(header, config).map_err(AssetError::Header)?;
         if read != length {
-            return Err(Fault::HeaderLength { stated: length, read });
+            return Err(AssetError::HeaderLength { stated: length, read });
         }
         header.check()?;
         Ok((header, payload))
     }
 
     /// Reads an asset; the hash, the dimensions and the size of the weights are checked.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, AssetError> {
         let (header, payload) = Self::split(bytes)?;
         let expected = header.payload_length();
         // The capacity bounds what is decompressed, however much the stream claims to hold.
-        let payload = zstd::bulk::decompress(payload, expected).map_err(Fault::Payload)?;
+        let payload = zstd::bulk::decompress(payload, expected).map_err(AssetError::Payload)?;
         if payload.len() != expected {
-            return Err(Fault::Length { found: payload.len(), expected });
+            return Err(AssetError::Length { found: payload.len(), expected });
         }
         if header.hash(&payload) != header.sha256 {
-            return Err(Fault::Hash);
+            return Err(AssetError::Hash);
         }
         let asset = Self::from_payload(header, &payload);
         asset.check_weights()?;
@@ -208,7 +208,7 @@ impl Asset {
     /// No accumulator may leave `i16`, however many pieces of whatever kind stand on the board (32 at most). With a single layer, the product of
     /// an activation with its output weight must fit `i16` too, as the vector kernels rely on it, and their sum over one accumulator `i32`. The sums of
     /// the first of several layers always fit: 2048 products of at most 127 · 128.
-    fn check_weights(&self) -> Result<(), Fault> {
+    fn check_weights(&self) -> Result<(), AssetError> {
         let hidden = self.header.hidden as usize;
         // Whatever states they are in.
         for bucket in self.features.chunks_exact(self.features.len() / self.header.king_bucket_count()) {
@@ -223,7 +223,7 @@ impl Asset {
                 // One more piece is present for a moment while a move is applied.
                 let limit = i64::from(i16::MAX) - largest;
                 if found > limit {
-                    return Err(Fault::Weight { tensor: "feature weights", found, limit });
+                    return Err(AssetError::Weight { tensor: "feature weights", found, limit });
                 }
             }
         }
@@ -241,18 +241,18 @@ impl Asset {
         }
     }
 
-    fn check_output(&self, output: &[i16]) -> Result<(), Fault> {
+    fn check_output(&self, output: &[i16]) -> Result<(), AssetError> {
         let limit = i64::from(i16::MAX) / i64::from(self.header.qa);
         let largest = output.iter().map(|w| i64::from(w.unsigned_abs())).max().unwrap_or(0);
         if largest > limit {
-            return Err(Fault::Weight { tensor: "output weights", found: largest, limit });
+            return Err(AssetError::Weight { tensor: "output weights", found: largest, limit });
         }
         let limit = i64::from(i32::MAX);
         for half in output.chunks(self.header.hidden as usize) {
             let sum = half.iter().map(|w| i64::from(w.unsigned_abs())).sum::<i64>();
             let found = sum * i64::from(self.header.qa).pow(2);
             if found > limit {
-                return Err(Fault::Weight { tensor: "output sum", found, limit });
+                return Err(AssetError::Weight { tensor: "output sum", found, limit });
             }
         }
         Ok(())
@@ -275,10 +275,10 @@ fn append<T: Copy, const SIZE: usize>(bytes: &mut Vec<u8>, numbers: &[T], write:
     bytes.extend(numbers.iter().flat_map(|&number| write(number)));
 }
 
-fn check_floats(tensor: &'static str, values: &[f32]) -> Result<(), Fault> {
+fn check_floats(tensor: &'static str, values: &[f32]) -> Result<(), AssetError> {
     // No range holds what is no number.
     match values.iter().find(|value| !(-FLOAT_LIMIT..=FLOAT_LIMIT).contains(*value)) {
-        Some(&found) => Err(Fault::Float { tensor, found, limit: FLOAT_LIMIT }),
+        Some(&found) => Err(AssetError::Float { tensor, found, limit: FLOAT_LIMIT }),
         None => Ok(()),
     }
 }

@@ -2,20 +2,20 @@
 #![cfg(feature = "generate")]
 
 use kiln_gen::magic;
-use kiln_gen::magic::dense::{self, Damaged, Search};
+use kiln_gen::magic::dense::{self, DenseSearch, DenseStateError};
 
 /// Enough for what is tested here, and soon done.
 const PATIENCE: u32 = 100;
 
-fn searched(seed: u64, steps: u64) -> Search {
-    let mut search = Search::new(seed, PATIENCE);
+fn searched(seed: u64, steps: u64) -> DenseSearch {
+    let mut search = DenseSearch::new(seed, PATIENCE);
     (0..steps).for_each(|_| search.step());
     search
 }
 
 #[test]
 fn starts_with_known_factors_of_half_the_width() {
-    let search = Search::new(5, PATIENCE);
+    let search = DenseSearch::new(5, PATIENCE);
     assert_eq!((search.seed(), search.steps(), search.size()), (5, 0, 91_776));
     let tables = search.tables();
     let halved = tables.sliders.rook.iter().filter(|magic| 64 - magic.shift < magic.mask.count_ones());
@@ -32,7 +32,7 @@ fn finds_the_same_every_time_with_breaks_or_without() {
     assert_ne!(text, searched(4, 16).to_text());
     let mut broken = searched(3, 0);
     for _ in 0..16 {
-        broken = Search::from_text(&broken.to_text()).unwrap();
+        broken = DenseSearch::from_text(&broken.to_text()).unwrap();
         broken.step();
     }
     assert_eq!(text, broken.to_text());
@@ -41,7 +41,7 @@ fn finds_the_same_every_time_with_breaks_or_without() {
 
 #[test]
 fn tables_shrink_and_stay_right() {
-    let mut search = Search::new(1, PATIENCE);
+    let mut search = DenseSearch::new(1, PATIENCE);
     let mut size = search.size();
     for _ in 0..160 {
         search.step();
@@ -65,8 +65,8 @@ fn the_densest_magics_are_right() {
 #[test]
 fn damaged_states_are_refused() {
     let text = searched(1, 2).to_text();
-    let refused = |text: &str| Search::from_text(text).err().expect("this is no state");
-    assert_eq!(refused(""), Damaged { line: 1 });
+    let refused = |text: &str| DenseSearch::from_text(text).err().expect("this is no state");
+    assert_eq!(refused(""), DenseStateError { line: 1 });
     assert_eq!(refused(&text[..text.len() / 2]).line, 1);
     // A factor that is right as well is noticed, too.
     let window = text.lines().nth(2).unwrap();

@@ -3,8 +3,8 @@
 
 use kiln_gen::layout::{Features, LayersHead, Packing, SingleHead};
 use kiln_gen::network::{
-    Asset, Expected, Fault, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_king_buckets, equal_output_buckets,
-    material,
+    Asset, AssetError, Expected, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_king_buckets,
+    equal_output_buckets, material,
 };
 
 /// A valid asset of 32 neurons, changed before it is written.
@@ -391,7 +391,7 @@ fn impossible_dimensions() {
         refused(|a| a.header.hidden = 64),
         "the payload has 49348 bytes, the dimensions in the header ask for 98692"
     );
-    assert!(matches!(Asset::from_bytes(&changed(|a| a.features.extend([0; 32]))), Err(Fault::Payload(_))));
+    assert!(matches!(Asset::from_bytes(&changed(|a| a.features.extend([0; 32]))), Err(AssetError::Payload(_))));
 
     let layers = |first, second| Head::Layers { first, second };
     assert_eq!(refusal(&changed(|a| a.header.head = layers(8, 32))), "first is 8, allowed is 16 or 32");
@@ -415,7 +415,10 @@ fn impossible_dimensions() {
     assert_eq!(refused(|a| a.header.output_buckets = [1; 33]), gap);
     let more = "the payload has 49348 bytes, the dimensions in the header ask for 49480";
     assert_eq!(refused(|a| a.header.output_buckets[32] = 1), more);
-    assert!(matches!(Asset::from_bytes(&changed(|a| a.header.inputs.merged_kings = true)), Err(Fault::Payload(_))));
+    assert!(matches!(
+        Asset::from_bytes(&changed(|a| a.header.inputs.merged_kings = true)),
+        Err(AssetError::Payload(_))
+    ));
 
     let long = "name has 101 bytes, allowed are at most 100";
     assert_eq!(refused(|a| a.header.name = "n".repeat(101)), long);

@@ -62,13 +62,13 @@ fn windows_may_overlap() {
     sliders.bishop[0].offset = 200_000;
     let overlapped = (200_000..200_128).find_map(|offset| {
         sliders.bishop[1].offset = offset;
-        magic::Tables::assemble(sliders).ok()
+        magic::MagicTables::assemble(sliders).ok()
     });
     let tables = overlapped.expect("there is room between the entries");
     assert_eq!(magic::verify(&tables), Ok(()));
     // On top of each other they collide.
     sliders.bishop[1].offset = sliders.rook[0].offset;
-    assert_eq!(magic::Tables::assemble(sliders).unwrap_err().square, 1);
+    assert_eq!(magic::MagicTables::assemble(sliders).unwrap_err().square, 1);
 }
 
 #[test]
@@ -113,16 +113,16 @@ fn keys_without_a_cuckoo_table_are_refused() {
     assert_eq!(cuckoo::cuckoo(&zero).unwrap_err().squares, [0, 9]);
 }
 
-#[cfg(feature = "firing")]
+#[cfg(feature = "blob-writer")]
 #[test]
 fn blobs_are_named_in_the_manifest() {
-    use kiln_gen::{blob::Firing, geometry, manifest::Manifest};
+    use kiln_gen::{blob::BlobWriter, geometry, manifest::Manifest};
     let folder = std::env::temp_dir().join(format!("kiln-gen-test-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let mut firing = Firing::new(&folder);
-    firing.value("leapers", &geometry::leapers()).unwrap();
-    firing.list("numbers", &[1u16, 0x0203]).unwrap();
-    let manifest = firing.finish().unwrap();
+    let mut blobs = BlobWriter::new(&folder);
+    blobs.value("leapers", &geometry::leapers()).unwrap();
+    blobs.list("numbers", &[1u16, 0x0203]).unwrap();
+    let manifest = blobs.finish().unwrap();
 
     assert_eq!(std::fs::read(folder.join("numbers.bin")).unwrap(), [1, 0, 3, 2]);
     assert_eq!(std::fs::read(folder.join("numbers.len")).unwrap(), b"2");

@@ -2,7 +2,7 @@
 
 use super::{Keys, Place, Position};
 use crate::simd::Wordboard;
-use crate::types::{Bitboard, CastlingRights, Color, File, Piece, PieceType, Rank, Square, Wing};
+use crate::types::{Bitboard, CastlingRights, CastlingSide, Color, File, Piece, PieceType, Rank, Square};
 use std::fmt;
 use std::str::FromStr;
 
@@ -217,10 +217,12 @@ impl Position {
                 return error("castling rights only for a king on its first rank");
             }
             let rooks = self.pieces(color, PieceType::Rook) & home.into();
-            let beyond = |wing: Wing| rooks.into_iter().filter(move |rook| (*rook > king) == (wing == Wing::King));
+            let beyond = |castling_side: CastlingSide| {
+                rooks.into_iter().filter(move |rook| (*rook > king) == (castling_side == CastlingSide::King))
+            };
             let rook = match letter.to_ascii_lowercase() {
-                'k' => beyond(Wing::King).last(),
-                'q' => beyond(Wing::Queen).next(),
+                'k' => beyond(CastlingSide::King).last(),
+                'q' => beyond(CastlingSide::Queen).next(),
                 file @ 'a'..='h' => {
                     File::from_letter(file).map(|file| Square::new(file, home)).filter(|&square| rooks.has(square))
                 }
@@ -229,11 +231,11 @@ impl Position {
             let Some(rook) = rook else {
                 return error("a rook on the king's rank for each right");
             };
-            let wing = if rook > king { Wing::King } else { Wing::Queen };
-            if self.castling.rook(color, wing).is_some() {
-                return error("one right for each side and wing");
+            let castling_side = if rook > king { CastlingSide::King } else { CastlingSide::Queen };
+            if self.castling.rook(color, castling_side).is_some() {
+                return error("one right for each side and castling_side");
             }
-            self.castling.grant(color, wing, rook.file());
+            self.castling.grant(color, castling_side, rook.file());
         }
         Ok(())
     }
@@ -284,18 +286,18 @@ impl Position {
     fn castling_letters(&self, shredder: bool) -> String {
         let mut letters = String::new();
         for color in Color::ALL {
-            for wing in Wing::ALL {
-                let Some(file) = self.castling.rook(color, wing) else { continue };
+            for castling_side in CastlingSide::ALL {
+                let Some(file) = self.castling.rook(color, castling_side) else { continue };
                 let rank = Rank::First.relative(color);
                 let rooks = self.pieces(color, PieceType::Rook) & rank.into();
-                let outermost = match wing {
-                    Wing::King => rooks.into_iter().last(),
-                    Wing::Queen => rooks.first(),
+                let outermost = match castling_side {
+                    CastlingSide::King => rooks.into_iter().last(),
+                    CastlingSide::Queen => rooks.first(),
                 };
                 let letter = if shredder || outermost != Some(Square::new(file, rank)) {
                     file.letter()
                 } else {
-                    ['k', 'q'][wing]
+                    ['k', 'q'][castling_side]
                 };
                 letters.push(if color == Color::White { letter.to_ascii_uppercase() } else { letter });
             }

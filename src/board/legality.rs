@@ -15,7 +15,7 @@ impl Position {
                 return place.kind() == PieceType::King
                     && checkers.is_empty()
                     && to.rank() == from.rank()
-                    && self.castling.rook(us, mv.wing()) == Some(to.file())
+                    && self.castling.rook(us, mv.castling_side()) == Some(to.file())
                     && self.is_legal_castle(mv, self.attacked(them), self.pinned(us));
             }
             MoveKind::EnPassant => {
@@ -49,8 +49,8 @@ impl Position {
             self.attacks[us].0[to] & place.bit() != 0
         };
         reaches
-            && !checkers.has_many()
-            && self.evasions(checkers).has(to)
+            && !checkers.more_than_one()
+            && self.check_mask(checkers).has(to)
             && (!self.may_be_pinned(from) || !self.pinned(us).has(from) || line(self.king(us), from).has(to))
             && self.king(them) != to
     }
@@ -89,7 +89,7 @@ impl Position {
         };
         let discovers = |sniper: Square| {
             let way = between(king, sniper);
-            way.meets(left) && !way.meets(occupied)
+            way.intersects(left) && !way.intersects(occupied)
         };
         attacked.has(king) || (self.snipers(king, us) - left).into_iter().any(discovers)
     }

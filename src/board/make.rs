@@ -1,7 +1,7 @@
 use super::{Ids, Place, Position};
 use crate::simd::native;
 use crate::tables::{attacks, black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
-use crate::types::{Bitboard, Color, Move, MoveKind, PieceType, Rank, Square, Wing};
+use crate::types::{Bitboard, CastlingSide, Color, Move, MoveKind, PieceType, Rank, Square};
 
 impl Position {
     /// The position after a legal move.
@@ -79,8 +79,8 @@ impl Position {
         }
         match mover.kind() {
             PieceType::King => {
-                for wing in Wing::ALL {
-                    self.revoke(us, wing);
+                for castling_side in CastlingSide::ALL {
+                    self.revoke(us, castling_side);
                 }
             }
             PieceType::Rook => self.revoke_rook(us, from),
@@ -174,9 +174,9 @@ impl Position {
         self.keys.relocate(place.piece(), from, to);
     }
 
-    fn revoke(&mut self, color: Color, wing: Wing) {
-        if let Some(file) = self.castling.rook(color, wing) {
-            self.castling.revoke(color, wing);
+    fn revoke(&mut self, color: Color, castling_side: CastlingSide) {
+        if let Some(file) = self.castling.rook(color, castling_side) {
+            self.castling.revoke(color, castling_side);
             self.keys.toggle_state(castling_key(color, file));
         }
     }
@@ -187,9 +187,9 @@ impl Position {
         if square.rank() != Rank::First.relative(color) {
             return;
         }
-        for wing in Wing::ALL {
-            if self.castling.rook(color, wing) == Some(square.file()) {
-                self.revoke(color, wing);
+        for castling_side in CastlingSide::ALL {
+            if self.castling.rook(color, castling_side) == Some(square.file()) {
+                self.revoke(color, castling_side);
             }
         }
     }
@@ -214,6 +214,6 @@ impl Position {
 
 /// Where king and rook end after a castling move.
 pub(super) fn castling_targets(mv: Move) -> (Square, Square) {
-    let (wing, rank) = (mv.wing(), mv.from().rank());
-    (Square::new(wing.king_target(), rank), Square::new(wing.rook_target(), rank))
+    let (castling_side, rank) = (mv.castling_side(), mv.from().rank());
+    (Square::new(castling_side.king_target(), rank), Square::new(castling_side.rook_target(), rank))
 }

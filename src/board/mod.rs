@@ -1,30 +1,30 @@
 //! The position: what stands where, whose move it is, what may be played.
 
 mod attacks;
-mod exchange;
 mod fen;
-mod history;
+mod game_history;
 mod keys;
 mod legality;
 mod list;
 mod make;
 mod movegen;
 mod place;
+mod see;
 
-pub use exchange::EXCHANGE_VALUES;
 pub(crate) use fen::placement;
 pub use fen::{FenError, Field};
-pub use history::History;
+pub use game_history::GameHistory;
 pub use keys::Keys;
 pub use list::{MAX_MOVES, MoveList};
 pub use place::Place;
+pub use see::SEE_VALUES;
 
 use crate::simd::{Aligned, Wordboard};
 use crate::tables::{
     attacks, bishop_attacks, black_to_move_key, castling_key, en_passant_key, king_attacks, knight_attacks,
     pawn_attacks, rook_attacks,
 };
-use crate::types::{Bitboard, CastlingRights, Color, Move, MoveKind, Piece, PieceType, Square, Wing};
+use crate::types::{Bitboard, CastlingRights, CastlingSide, Color, Move, MoveKind, Piece, PieceType, Square};
 use std::fmt;
 use std::mem::offset_of;
 
@@ -220,12 +220,12 @@ impl Position {
         match self.occupied().len() {
             2 => true,
             3 => (self.kinds[PieceType::Knight] | bishops).len() == 1,
-            _ => self.occupied() == kings_and_bishops && !(bishops.meets(dark) && bishops.meets(!dark)),
+            _ => self.occupied() == kings_and_bishops && !(bishops.intersects(dark) && bishops.intersects(!dark)),
         }
     }
 
     /// Whether the side has anything but pawns and king.
-    pub fn has_pieces(&self, color: Color) -> bool {
+    pub fn has_non_pawn_material(&self, color: Color) -> bool {
         !(self.colors[color] - self.kinds[PieceType::Pawn] - self.kinds[PieceType::King]).is_empty()
     }
 
@@ -282,8 +282,9 @@ impl Position {
             }
         }
         for color in Color::ALL {
-            for wing in Wing::ALL {
-                new.keys.toggle_state(self.castling.rook(color, wing).map_or(0, |file| castling_key(color, file)));
+            for castling_side in CastlingSide::ALL {
+                new.keys
+                    .toggle_state(self.castling.rook(color, castling_side).map_or(0, |file| castling_key(color, file)));
             }
         }
         new.keys.toggle_state(self.en_passant.map_or(0, |square| en_passant_key(square.file())));

@@ -1,8 +1,8 @@
 use super::make::castling_targets;
 use super::{Ids, MoveList, Position};
 use crate::simd::native;
-use crate::tables::{between, king_attacks, line, pawn_attacks, reach};
-use crate::types::{Bitboard, Color, File, Move, MoveKind, Piece, PieceType, Rank, Square, Wing};
+use crate::tables::{between, king_attacks, line, pawn_attacks, pseudo_attacks};
+use crate::types::{Bitboard, CastlingSide, Color, File, Move, MoveKind, Piece, PieceType, Rank, Square};
 
 /// What pawns of one side may do, each by target square. Pins and checks are seen to, en passant left out.
 struct PawnTargets {
@@ -54,22 +54,22 @@ impl Position {
         let checkers = self.checkers();
         let danger = self.attacked(them);
         let count = self.king_targets(checkers, danger).len();
-        if checkers.has_many() {
+        if checkers.more_than_one() {
             return count as usize;
         }
         let pinned = self.pinned(us);
-        let evasions = self.evasions(checkers);
-        let targets = evasions - self.colors[us];
+        let check_mask = self.check_mask(checkers);
+        let targets = check_mask - self.colors[us];
 
         let pinned_ids = pinned.into_iter().fold(0, |ids, square| ids | self.place(square).bit());
-        let officers = self.officer_ids(us);
-        let mut count = count + native::count(&self.attacks[us], targets.0, officers & !pinned_ids);
-        for id in Ids(officers & pinned_ids) {
+        let non_pawn_ids = self.non_pawn_ids(us);
+        let mut count = count + native::count(&self.attacks[us], targets.0, non_pawn_ids & !pinned_ids);
+        for id in Ids(non_pawn_ids & pinned_ids) {
             let ray = line(self.king(us), self.squares[us][id]);
             count += native::count(&self.attacks[us], (targets & ray).0, 1 << id);
         }
 
-        let pawns = self.pawn_targets(pinned, evasions);
+        let pawns = self.pawn_targets(pinned, check_mask);
         let last = Bitboard::from(Rank::Eighth.relative(us));
         for targets in [pawns.single, pawns.east, pawns.west] {
             // One move is counted for each target anyway.
@@ -86,9 +86,9 @@ impl Position {
         count as usize
     }
 
-    /// Whether the side to move has no legal move.
-    pub fn is_over(&self) -> bool {
-        self.count_moves() == 0
+    /// Returns whether the side to move has a legal move.
+    pub fn has_legal_move(&self) -> bool {
+        self.count_moves() > 0
     }
 
     #[inline]
@@ -104,21 +104,21 @@ impl Position {
         if QUIET {
             list.push_from(king, king_targets - occupied, MoveKind::Quiet);
         }
-        if checkers.has_many() {
+        if checkers.more_than_one() {
             return;
         }
-        let evasions = self.evasions(checkers);
+        let check_mask = self.check_mask(checkers);
         let pinned = self.pinned(us);
-        let officers = self.officer_ids(us);
-        let pawns = self.pawn_targets(pinned, evasions);
+        let non_pawn_ids = self.non_pawn_ids(us);
+        let pawns = self.pawn_targets(pinned, check_mask);
         let last = Bitboard::from(Rank::Eighth.relative(us));
         let [forward, east, west] = PawnTargets::steps(us);
 
         if NOISY {
             // By victim, of which there are fewer than pieces.
             let table = &self.attacks[us];
-            for to in enemy & evasions & Bitboard(native::any(table, officers)) {
-                for id in Ids(table.0[to] & officers) {
+            for to in enemy & check_mask & Bitboard(native::any(table, non_pawn_ids)) {
+                for id in Ids(table.0[to] & non_pawn_ids) {
                     let from = self.squares[us][id];
                     if !pinned.has(from) || line(king, from).has(to) {
                         list.push(Move::new(from, to, MoveKind::Capture));
@@ -144,10 +144,10 @@ impl Position {
             push_promotions(list, to.forward(them), to, false, NOISY, QUIET);
         }
         if QUIET {
-            for id in Ids(officers) {
+            for id in Ids(non_pawn_ids) {
                 let from = self.squares[us][id];
                 let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
-                list.push_from(from, (self.attacked_by_id(us, id) & evasions & ray) - occupied, MoveKind::Quiet);
+                list.push_from(from, (self.attacked_by_id(us, id) & check_mask & ray) - occupied, MoveKind::Quiet);
             }
             list.push_step(forward, pawns.single - last, MoveKind::Quiet);
             list.push_step(2 * forward, pawns.double, MoveKind::DoublePush);
@@ -159,7 +159,7 @@ impl Position {
 
     /// The ids of knights, bishops, rooks and queens.
     #[inline]
-    fn officer_ids(&self, color: Color) -> u16 {
+    fn non_pawn_ids(&self, color: Color) -> u16 {
         self.slider_ids(color) | self.ids[color][PieceType::Knight]
     }
 
@@ -178,7 +178,7 @@ impl Position {
 
     /// The squares on which a piece other than the king ends the check of a single checker: all if there is no check.
     #[inline]
-    pub(super) fn evasions(&self, checkers: Bitboard) -> Bitboard {
+    pub(super) fn check_mask(&self, checkers: Bitboard) -> Bitboard {
         let king = self.king(self.side);
         checkers.first().map_or(Bitboard::FULL, |checker| between(king, checker) | checker.into())
     }
@@ -191,7 +191,7 @@ impl Position {
         let mut pinned = Bitboard::EMPTY;
         for sniper in self.snipers(king, !color) {
             let blockers = between(king, sniper) & occupied;
-            if !blockers.has_many() {
+            if !blockers.more_than_one() {
                 pinned |= blockers & self.colors[color];
             }
         }
@@ -202,17 +202,17 @@ impl Position {
     #[inline]
     pub(super) fn snipers(&self, square: Square, color: Color) -> Bitboard {
         let queens = self.kinds[PieceType::Queen];
-        let straight = reach(Piece::WhiteRook, square) & (self.kinds[PieceType::Rook] | queens);
-        let diagonal = reach(Piece::WhiteBishop, square) & (self.kinds[PieceType::Bishop] | queens);
+        let straight = pseudo_attacks(Piece::WhiteRook, square) & (self.kinds[PieceType::Rook] | queens);
+        let diagonal = pseudo_attacks(Piece::WhiteBishop, square) & (self.kinds[PieceType::Bishop] | queens);
         (straight | diagonal) & self.colors[color]
     }
 
     #[inline]
-    fn pawn_targets(&self, pinned: Bitboard, evasions: Bitboard) -> PawnTargets {
+    fn pawn_targets(&self, pinned: Bitboard, check_mask: Bitboard) -> PawnTargets {
         let us = self.side;
         let king = self.king(us);
         let pawns = self.pieces(us, PieceType::Pawn);
-        let (empty, enemy) = (!self.occupied(), self.colors[!us] & evasions);
+        let (empty, enemy) = (!self.occupied(), self.colors[!us] & check_mask);
         // Pawns never stand where this would wrap around.
         let rotation = if us == Color::White { 8 } else { 56 };
         let forward = |pawns: Bitboard| Bitboard(pawns.0.rotate_left(rotation));
@@ -231,8 +231,8 @@ impl Position {
         let single = forward(pushers) & empty;
         let double = forward(single & Rank::Third.relative(us).into()) & empty;
         PawnTargets {
-            single: single & evasions,
-            double: double & evasions,
+            single: single & check_mask,
+            double: double & check_mask,
             east: Bitboard(east.0 << 1) & enemy,
             west: Bitboard(west.0 >> 1) & enemy,
         }
@@ -251,11 +251,12 @@ impl Position {
     #[inline]
     fn castles(&self, danger: Bitboard, pinned: Bitboard) -> impl Iterator<Item = Move> {
         let king = self.king(self.side);
-        let rooks = Wing::ALL.into_iter().filter_map(move |wing| self.castling.rook(self.side, wing));
+        let rooks =
+            CastlingSide::ALL.into_iter().filter_map(move |castling_side| self.castling.rook(self.side, castling_side));
         let rooks = rooks.map(move |file| Square::new(file, king.rank()));
         // Mostly something stands between, which is soon seen.
         let occupied = self.occupied();
-        let rooks = rooks.filter(move |&rook| !between(king, rook).meets(occupied));
+        let rooks = rooks.filter(move |&rook| !between(king, rook).intersects(occupied));
         let moves = rooks.map(move |rook| Move::new(king, rook, MoveKind::Castle));
         moves.filter(move |&castle| self.is_legal_castle(castle, danger, pinned))
     }
@@ -269,7 +270,7 @@ impl Position {
         let king_way = between(king, king_to) | king_to.into();
         let rook_way = between(rook, rook_to) | rook_to.into();
         // A pinned rook shields the king's target, in Chess960.
-        !others.meets(king_way | rook_way) && !danger.meets(king_way - king.into()) && !pinned.has(rook)
+        !others.intersects(king_way | rook_way) && !danger.intersects(king_way - king.into()) && !pinned.has(rook)
     }
 }
 

@@ -1,5 +1,5 @@
 use super::packed;
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::types::{Color, Move, MoveKind, PieceType, Square};
 
 /// How a game ended.
@@ -31,7 +31,7 @@ impl Outcome {
 
 /// A move of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ply {
+pub struct ScoredMove {
     /// What was found best and played.
     pub best: Move,
     /// The score of the search in centipawns, as White sees it.
@@ -46,15 +46,15 @@ pub struct Game {
     /// How it ended.
     pub outcome: Outcome,
     /// All moves, each legal.
-    pub plies: Vec<Ply>,
+    pub plies: Vec<ScoredMove>,
 }
 
 /// Bytes of a ply, and of the zeros after the last.
-pub(super) const PLY: usize = 4;
+pub(super) const MOVE_LENGTH: usize = 4;
 
 impl Game {
     /// The positions in which a move was made, each with that move.
-    pub fn positions(&self) -> impl Iterator<Item = (Position, Ply)> {
+    pub fn positions(&self) -> impl Iterator<Item = (Position, ScoredMove)> {
         self.plies.iter().scan(self.start.clone(), |position, &ply| {
             let next = position.make(ply.best);
             Some((std::mem::replace(position, next), ply))
@@ -73,12 +73,12 @@ impl Game {
             out.extend(move_word(ply.best).to_le_bytes());
             out.extend(ply.score.to_le_bytes());
         }
-        out.extend([0; PLY]);
+        out.extend([0; MOVE_LENGTH]);
     }
 
     /// Compares the outcome with how the game ends: by the rules if they end it, and else by the last score, which must not favour the loser.
     pub fn check_outcome(&self) -> Result<(), String> {
-        let (mut position, mut history) = (self.start.clone(), History::new());
+        let (mut position, mut history) = (self.start.clone(), GameHistory::new());
         for ply in &self.plies {
             history.push(&position);
             position = position.make(ply.best);
@@ -101,8 +101,8 @@ impl Game {
 
 /// The outcome if the rules of chess end the game here: mate, stalemate, insufficient material, fifty moves, threefold
 /// repetition within `history`.
-pub fn rule_outcome(position: &Position, history: &History) -> Option<Outcome> {
-    if position.is_over() {
+pub fn rule_outcome(position: &Position, history: &GameHistory) -> Option<Outcome> {
+    if !position.has_legal_move() {
         let winner = !position.side_to_move();
         return Some(if position.in_check() { Outcome::of_winner(winner) } else { Outcome::Draw });
     }

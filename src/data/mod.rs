@@ -13,7 +13,7 @@
 //!         }
 //!     }
 //! }
-//! # Ok::<(), kiln::data::Fault>(())
+//! # Ok::<(), kiln::data::GameFileError>(())
 //! ```
 
 mod game;
@@ -22,8 +22,8 @@ pub mod random;
 mod read;
 mod shard;
 
-pub use game::{Game, Outcome, Ply, rule_outcome};
-pub use read::{Fault, Reader, read};
+pub use game::{Game, Outcome, ScoredMove, rule_outcome};
+pub use read::{GameFileError, Reader, read};
 pub(crate) use shard::shard_path;
 pub use shard::{MAX_RAW, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_path};
 

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::board::{Position, placement};
-use crate::types::{Bitboard, Color, Piece, PieceType, Rank, Square, Wing};
+use crate::types::{Bitboard, CastlingSide, Color, Piece, PieceType, Rank, Square};
 
 pub const LENGTH: usize = 32;
 
@@ -31,7 +31,9 @@ fn may_castle(position: &Position, square: Square, piece: Piece) -> bool {
     let color = piece.color();
     piece.kind() == PieceType::Rook
         && square.rank() == position.king(color).rank()
-        && Wing::ALL.into_iter().any(|wing| position.castling().rook(color, wing) == Some(square.file()))
+        && CastlingSide::ALL
+            .into_iter()
+            .any(|castling_side| position.castling().rook(color, castling_side) == Some(square.file()))
 }
 
 /// The inverse of [`pack`]; a sentence if the bytes are no legal position.

@@ -1,4 +1,4 @@
-use super::game::{Game, PLY, Ply, read_move};
+use super::game::{Game, MOVE_LENGTH, ScoredMove, read_move};
 use super::packed;
 use std::fmt;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// What is wrong with a file of games.
 #[derive(Debug)]
-pub struct Fault {
+pub struct GameFileError {
     /// The file.
     pub file: PathBuf,
     /// Which game, counted from 1, and how many bytes, decompressed, lie before the faulty ones; none if the file as a whole is at fault.
@@ -16,14 +16,14 @@ pub struct Fault {
     pub what: String,
 }
 
-impl Fault {
+impl GameFileError {
     /// A fault of the file as a whole. It is said in one line, whatever it quotes from the file.
     pub fn of_file(file: &Path, what: impl fmt::Display) -> Self {
         Self { file: file.into(), place: None, what: what.to_string().replace(char::is_control, " ") }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for GameFileError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}: ", self.file.display())?;
         if let Some((game, offset)) = self.place {
@@ -33,7 +33,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for GameFileError {}
 
 /// A file that is decompressed as it is read.
 type Decompressed = BufReader<zstd::Decoder<'static, BufReader<File>>>;
@@ -48,9 +48,9 @@ pub struct Reader<I = Decompressed> {
 }
 
 /// Opens a file of games, compressed by zstd.
-pub fn read(file: &Path) -> Result<Reader, Fault> {
+pub fn read(file: &Path) -> Result<Reader, GameFileError> {
     let open = || zstd::Decoder::new(File::open(file)?);
-    let input = open().map_err(|error| Fault::of_file(file, format!("it cannot be read: {error}")))?;
+    let input = open().map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
     Ok(Reader::new(file, BufReader::with_capacity(1 << 17, input)))
 }
 
@@ -66,11 +66,11 @@ impl<I: BufRead> Reader<I> {
     }
 
     /// The fault of the game that is being read.
-    fn fault(&self, offset: u64, what: impl fmt::Display) -> Fault {
-        Fault { file: self.file.clone(), place: Some((self.games + 1, offset)), what: what.to_string() }
+    fn fault(&self, offset: u64, what: impl fmt::Display) -> GameFileError {
+        GameFileError { file: self.file.clone(), place: Some((self.games + 1, offset)), what: what.to_string() }
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], GameFileError> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => self.fault(self.offset, "the file ends within a game"),
@@ -80,7 +80,7 @@ impl<I: BufRead> Reader<I> {
         Ok(bytes)
     }
 
-    fn game(&mut self) -> Result<Game, Fault> {
+    fn game(&mut self) -> Result<Game, GameFileError> {
         let begin = self.offset;
         let (start, outcome) =
             packed::unpack(&self.take()?).map_err(|what| self.fault(begin, format!("bad start: {what}")))?;
@@ -88,21 +88,21 @@ impl<I: BufRead> Reader<I> {
         let mut position = start.clone();
         loop {
             let begin = self.offset;
-            let [a, b, c, d]: [u8; PLY] = self.take()?;
-            if [a, b, c, d] == [0; PLY] {
+            let [a, b, c, d]: [u8; MOVE_LENGTH] = self.take()?;
+            if [a, b, c, d] == [0; MOVE_LENGTH] {
                 return Ok(Game { start, outcome, plies });
             }
             let word = u16::from_le_bytes([a, b]);
             let best = read_move(word, &position)
                 .ok_or_else(|| self.fault(begin, format!("{word:#06x} is no legal move at {}", position.fen(true))))?;
-            plies.push(Ply { best, score: i16::from_le_bytes([c, d]) });
+            plies.push(ScoredMove { best, score: i16::from_le_bytes([c, d]) });
             position.play(best);
         }
     }
 }
 
 impl<I: BufRead> Iterator for Reader<I> {
-    type Item = Result<Game, Fault>;
+    type Item = Result<Game, GameFileError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {

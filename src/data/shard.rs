@@ -1,4 +1,4 @@
-use super::{Fault, Game};
+use super::{Game, GameFileError};
 use kiln_gen::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -69,14 +69,14 @@ pub struct Sidecar {
 
 impl Sidecar {
     /// Reads the sidecar of a shard; none if there is no such file.
-    pub fn read(shard: &Path) -> Result<Option<Self>, Fault> {
+    pub fn read(shard: &Path) -> Result<Option<Self>, GameFileError> {
         let path = sidecar_path(shard);
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
                 .map(Some)
-                .map_err(|error| Fault::of_file(&path, format!("no sidecar of a shard: {error}"))),
+                .map_err(|error| GameFileError::of_file(&path, format!("no sidecar of a shard: {error}"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Fault::of_file(&path, format!("it cannot be read: {error}"))),
+            Err(error) => Err(GameFileError::of_file(&path, format!("it cannot be read: {error}"))),
         }
     }
 
@@ -93,16 +93,16 @@ pub fn sidecar_path(shard: &Path) -> PathBuf {
 }
 
 /// The shards of a folder in the order of their names, or the file itself.
-pub fn shards(path: &Path) -> Result<Vec<PathBuf>, Fault> {
+pub fn shards(path: &Path) -> Result<Vec<PathBuf>, GameFileError> {
     if !path.is_dir() {
         return Ok(vec![path.into()]);
     }
     let entries = fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     let mut files: Vec<PathBuf> =
-        entries.map_err(|error| Fault::of_file(path, format!("it cannot be read: {error}")))?;
+        entries.map_err(|error| GameFileError::of_file(path, format!("it cannot be read: {error}")))?;
     files.retain(|file| file.to_string_lossy().ends_with(SUFFIX));
     if files.is_empty() {
-        return Err(Fault::of_file(path, format!("no file in this folder ends in {SUFFIX}")));
+        return Err(GameFileError::of_file(path, format!("no file in this folder ends in {SUFFIX}")));
     }
     files.sort();
     Ok(files)
@@ -154,7 +154,7 @@ impl Shard {
 
     /// Writes the shard with its sidecar and returns its path. Both are written aside and renamed, the sidecar last:
     /// where there is a sidecar, the shard is whole.
-    pub fn save(&self, folder: &Path, index: u64, runs: &[Run]) -> Result<PathBuf, Fault> {
+    pub fn save(&self, folder: &Path, index: u64, runs: &[Run]) -> Result<PathBuf, GameFileError> {
         let path = shard_path(folder, index);
         let write = || -> io::Result<()> {
             let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
@@ -173,7 +173,7 @@ impl Shard {
             replace(&path, &bytes)?;
             replace(&sidecar_path(&path), &text)
         };
-        write().map_err(|error| Fault::of_file(&path, format!("it cannot be written: {error}")))?;
+        write().map_err(|error| GameFileError::of_file(&path, format!("it cannot be written: {error}")))?;
         Ok(path)
     }
 }

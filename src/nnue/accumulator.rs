@@ -49,18 +49,18 @@ fn inputs(position: &Position) -> Inputs {
 
 /// How a side sees the board, which depends on where its king stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct View {
+struct Perspective {
     side: Color,
     mirrored: bool,
     bucket: usize,
 }
 
-impl View {
+impl Perspective {
     #[inline]
     fn new(side: Color, king: Square) -> Self {
         let mirrored = MIRRORED && king.file() >= File::E;
-        let view = Self { side, mirrored, bucket: 0 };
-        Self { bucket: usize::from(KING_BUCKET[king as usize ^ view.flip()]), ..view }
+        let perspective = Self { side, mirrored, bucket: 0 };
+        Self { bucket: usize::from(KING_BUCKET[king as usize ^ perspective.flip()]), ..perspective }
     }
 
     /// What turns the number of a square into that of the square which it is for this side, by exclusive or.
@@ -71,12 +71,12 @@ impl View {
         ranks | files
     }
 
-    /// Writes the sums of `after` to `out`, given those of `before`.
+    /// Writes the values of `after` to `out`, given those of `before`.
     #[inline]
     fn update(
         self,
         network: &Network,
-        (sums, before): (&Row<HIDDEN>, &Inputs),
+        (values, before): (&Row<HIDDEN>, &Inputs),
         (out, after): (&mut Row<HIDDEN>, &Inputs),
     ) {
         let (mut added, mut subtracted) = ([0; 64], [0; 64]);
@@ -93,7 +93,7 @@ impl View {
             subtracts += usize::from(old != 0);
         }
         let rows = network.features.weights.as_flattened().as_flattened().as_flattened();
-        native::add_subtract(out, sums, rows, &added[..adds], &subtracted[..subtracts]);
+        native::add_subtract(out, values, rows, &added[..adds], &subtracted[..subtracts]);
     }
 }
 
@@ -104,32 +104,32 @@ pub fn output_bucket(position: &Position) -> usize {
 
 /// One position of a line.
 #[derive(Clone)]
-struct Ply {
+struct AccumulatorEntry {
     /// The accumulators, if they are computed.
-    sums: [Row<HIDDEN>; 2],
+    values: [Row<HIDDEN>; 2],
     is_computed: [bool; 2],
     /// Whether it is known what follows.
-    is_seen: bool,
-    views: [View; 2],
+    inputs_are_loaded: bool,
+    perspectives: [Perspective; 2],
     inputs: Inputs,
 }
 
-impl Ply {
+impl AccumulatorEntry {
     fn new() -> Self {
         Self {
-            sums: [Row([0; HIDDEN]); 2],
+            values: [Row([0; HIDDEN]); 2],
             is_computed: [false; 2],
-            is_seen: false,
-            views: Color::ALL.map(|side| View { side, mirrored: false, bucket: 0 }),
+            inputs_are_loaded: false,
+            perspectives: Color::ALL.map(|side| Perspective { side, mirrored: false, bucket: 0 }),
             inputs: Aligned([0; 64]),
         }
     }
 }
 
-/// The sums of some position with the same view, from which the next one that needs all of its sums differs little.
+/// The values of some position with the same perspective, from which the next one that needs all of its values differs little.
 #[derive(Clone)]
-struct Remembered {
-    sums: Row<HIDDEN>,
+struct AccumulatorCacheEntry {
+    values: Row<HIDDEN>,
     inputs: Inputs,
 }
 
@@ -150,18 +150,18 @@ struct Remembered {
 pub struct Evaluator {
     network: Network,
     /// The line, and behind it plies that were used before.
-    plies: Vec<Ply>,
+    plies: Vec<AccumulatorEntry>,
     /// The place of the current position.
     current: usize,
     /// By side, mirroring and king bucket.
-    remembered: Vec<Remembered>,
+    cache: Vec<AccumulatorCacheEntry>,
 }
 
 impl Evaluator {
     /// Starts a line.
     pub fn new(network: Network) -> Self {
-        let empty = Remembered { sums: Row(network.features.bias), inputs: Aligned([0; 64]) };
-        Self { network, plies: vec![Ply::new()], current: 0, remembered: vec![empty; 4 * KING_BUCKETS] }
+        let empty = AccumulatorCacheEntry { values: Row(network.features.bias), inputs: Aligned([0; 64]) };
+        Self { network, plies: vec![AccumulatorEntry::new()], current: 0, cache: vec![empty; 4 * KING_BUCKETS] }
     }
 
     /// Starts another line with the same network.
@@ -172,7 +172,7 @@ impl Evaluator {
     /// Goes from the current position of the line, which is `position`, to one after a move or a pass.
     #[inline]
     pub fn push(&mut self, position: &Position) {
-        self.see(position);
+        self.load_inputs(position);
         self.begin(self.current + 1);
     }
 
@@ -189,19 +189,19 @@ impl Evaluator {
     fn begin(&mut self, place: usize) {
         self.current = place;
         if place == self.plies.len() {
-            self.plies.push(Ply::new());
+            self.plies.push(AccumulatorEntry::new());
         }
-        self.plies[place].is_seen = false;
+        self.plies[place].inputs_are_loaded = false;
     }
 
     /// Looks at the current position, unless that was done.
     #[inline]
-    fn see(&mut self, position: &Position) {
+    fn load_inputs(&mut self, position: &Position) {
         let ply = &mut self.plies[self.current];
-        if !ply.is_seen {
-            ply.is_seen = true;
+        if !ply.inputs_are_loaded {
+            ply.inputs_are_loaded = true;
             ply.is_computed = [false; 2];
-            ply.views = Color::ALL.map(|side| View::new(side, position.king(side)));
+            ply.perspectives = Color::ALL.map(|side| Perspective::new(side, position.king(side)));
             ply.inputs = inputs(position);
         }
         debug_assert_eq!(ply.inputs, inputs(position), "another position is the current one");
@@ -217,37 +217,39 @@ impl Evaluator {
     /// # Panics
     /// If there is no such bucket.
     pub fn evaluate_in_bucket(&mut self, position: &Position, bucket: usize) -> Score {
-        self.see(position);
+        self.load_inputs(position);
         for side in Color::ALL {
             self.compute(side);
         }
         let side = position.side_to_move();
-        let sums = &self.plies[self.current].sums;
-        Score::centipawns(self.network.head.forward(&sums[side], &sums[!side], bucket))
+        let values = &self.plies[self.current].values;
+        Score::centipawns(self.network.head.forward(&values[side], &values[!side], bucket))
     }
 
     fn compute(&mut self, side: Color) {
-        let view = self.plies[self.current].views[side];
-        let mut seen_alike = self.plies[..=self.current].iter().rev().take_while(|ply| ply.views[side] == view);
+        let perspective = self.plies[self.current].perspectives[side];
+        let mut seen_alike =
+            self.plies[..=self.current].iter().rev().take_while(|ply| ply.perspectives[side] == perspective);
         let Some(back) = seen_alike.position(|ply| ply.is_computed[side]) else {
-            return self.refresh(view);
+            return self.refresh(perspective);
         };
         for place in self.current - back + 1..=self.current {
             let (before, after) = self.plies.split_at_mut(place);
             let (base, ply) = (&before[place - 1], &mut after[0]);
-            let sums = &mut ply.sums[side];
-            view.update(&self.network, (&base.sums[side], &base.inputs), (sums, &ply.inputs));
+            let values = &mut ply.values[side];
+            perspective.update(&self.network, (&base.values[side], &base.inputs), (values, &ply.inputs));
             ply.is_computed[side] = true;
         }
     }
 
-    /// Computes the current accumulator of a side from the last one with the same view, wherever that was.
-    fn refresh(&mut self, view: View) {
-        let place = (2 * view.side as usize + usize::from(view.mirrored)) * KING_BUCKETS + view.bucket;
-        let Remembered { sums, inputs } = &mut self.remembered[place];
+    /// Computes the current accumulator of a side from the last one with the same perspective, wherever that was.
+    fn refresh(&mut self, perspective: Perspective) {
+        let place =
+            (2 * perspective.side as usize + usize::from(perspective.mirrored)) * KING_BUCKETS + perspective.bucket;
+        let AccumulatorCacheEntry { values, inputs } = &mut self.cache[place];
         let ply = &mut self.plies[self.current];
-        view.update(&self.network, (sums, inputs), (&mut ply.sums[view.side], &ply.inputs));
-        (*sums, *inputs) = (ply.sums[view.side], ply.inputs);
-        ply.is_computed[view.side] = true;
+        perspective.update(&self.network, (values, inputs), (&mut ply.values[perspective.side], &ply.inputs));
+        (*values, *inputs) = (ply.values[perspective.side], ply.inputs);
+        ply.is_computed[perspective.side] = true;
     }
 }

@@ -8,7 +8,7 @@ use super::{FEATURE_SETS, HIDDEN, Network, SHAPE};
 use crate::types::WinModel;
 use kiln_gen::hexadecimal;
 use kiln_gen::layout::{ALIGN, Features, Plain};
-use kiln_gen::network::{Asset, Fault, Header, read_file};
+use kiln_gen::network::{Asset, AssetError, Header, read_file};
 use memmap2::{Mmap, MmapMut};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -30,7 +30,7 @@ const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && HEAD_LENGTH.is_mu
 #[derive(Debug)]
 pub enum LoadError {
     /// It is not a sound asset.
-    Asset(Fault),
+    Asset(AssetError),
     /// It is a network of another shape than the engine is built for.
     Shape(String),
     /// There is no memory for it.

@@ -1,13 +1,13 @@
-use super::correction::Corrections;
-use super::driver::{Search, Shared};
-use super::history::{Context, Histories, PieceTo, bonus, malus};
-use super::pages::Pages;
+use super::correction_history::CorrectionHistory;
+use super::driver::{SearchRequest, Shared};
+use super::history::{Context, MoveHistory, PieceTo, bonus, malus};
+use super::huge_pages::HugePageBox;
 use super::parameters as p;
 use super::picker::{MovePicker, Picked, Stage};
 use super::statistics::track;
-use super::table::{Bound, Entry};
-use super::{Line, MAX_PLY, Sink};
-use crate::board::{History, Position};
+use super::transposition::{Bound, TtEntry};
+use super::{MAX_PLY, Pv, Sink};
+use crate::board::{GameHistory, Position};
 use crate::nnue::{Evaluator, Network};
 use crate::tablebases::Wdl;
 use crate::tables::reduction;
@@ -21,7 +21,7 @@ const CLOCK_INTERVAL: u64 = 1024;
 /// Frames before the root, which stand for what was played before the search.
 const BEFORE_ROOT: usize = 6;
 /// A ply in the unit of reductions.
-const PLY: i32 = 1024;
+const REDUCTION_SCALE: i32 = 1024;
 
 /// The search is to stop: results on the way back mean nothing.
 pub(super) struct Stopped;
@@ -44,7 +44,7 @@ struct Frame {
     reduction: i32,
     /// How many children of this node's siblings failed high.
     cutoffs: u32,
-    was_pv: bool,
+    tt_pv: bool,
 }
 
 impl Frame {
@@ -57,7 +57,7 @@ impl Frame {
         excluded: None,
         reduction: 0,
         cutoffs: 0,
-        was_pv: false,
+        tt_pv: false,
     };
 }
 
@@ -77,39 +77,39 @@ pub(super) struct RootMove {
     /// Positions visited below it.
     pub nodes: u64,
     /// The best line that begins with it.
-    pub line: Line,
+    pub pv: Pv,
 }
 
-/// What a thread has learnt.
-struct Learnt {
-    histories: Histories,
-    corrections: Corrections,
+/// What a thread has histories.
+struct Histories {
+    moves: MoveHistory,
+    corrections: CorrectionHistory,
 }
 
 /// What a thread keeps from one search of a game to the next.
-pub struct Memory {
-    learnt: Pages<Learnt>,
+pub struct ThreadData {
+    histories: HugePageBox<Histories>,
     evaluator: Option<(Network, Evaluator)>,
     frames: Vec<Frame>,
-    history: History,
+    history: GameHistory,
     pub(super) root_moves: Vec<RootMove>,
 }
 
-impl Memory {
+impl ThreadData {
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            // SAFETY: Histories and Corrections are arrays of i16 and nothing else: zeros are valid, nothing is dropped, the alignment is 2.
-            learnt: unsafe { Pages::zeroed() }?,
+            // SAFETY: MoveHistory and CorrectionHistory are arrays of i16 and nothing else: zeros are valid, nothing is dropped, the alignment is 2.
+            histories: unsafe { HugePageBox::zeroed() }?,
             evaluator: None,
             frames: vec![Frame::EMPTY; BEFORE_ROOT + MAX_PLY + 2],
-            history: History::new(),
+            history: GameHistory::new(),
             root_moves: Vec::new(),
         })
     }
 
-    /// Forgets what was learnt.
+    /// Forgets what was histories.
     pub fn clear(&mut self) {
-        self.learnt.clear();
+        self.histories.clear();
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Worker<'a> {
     pub shared: &'a Shared<'a>,
     /// Which thread it is; the first speaks for all.
     pub index: usize,
-    pub memory: &'a mut Memory,
+    pub thread_data: &'a mut ThreadData,
     pub sink: &'a mut dyn Sink,
     evaluator: Evaluator,
     /// Where the search began in the history.
@@ -128,27 +128,27 @@ pub(super) struct Worker<'a> {
     /// Of the iteration.
     pub root_depth: i32,
     /// Which of the best lines is searched, from 0.
-    pub rank: usize,
+    pub pv_index: usize,
     /// No passing before this ply.
-    pass_from: usize,
+    nmp_min_ply: usize,
     /// The first iteration is finished whatever happens, so that there is a move.
     pub has_move: bool,
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(shared: &'a Shared<'a>, index: usize, memory: &'a mut Memory, sink: &'a mut dyn Sink) -> Self {
+    pub fn new(shared: &'a Shared<'a>, index: usize, thread_data: &'a mut ThreadData, sink: &'a mut dyn Sink) -> Self {
         let search = shared.search;
-        let evaluator = match memory.evaluator.take() {
+        let evaluator = match thread_data.evaluator.take() {
             Some((network, mut evaluator)) if network.is_same(search.network) => {
                 evaluator.restart();
                 evaluator
             }
             _ => Evaluator::new(search.network.clone()),
         };
-        memory.history.clone_from(search.history);
-        memory.frames.fill(Frame::EMPTY);
-        memory.root_moves.clear();
-        memory.root_moves.extend(shared.root_moves.iter().map(|&mv| RootMove {
+        thread_data.history.clone_from(search.history);
+        thread_data.frames.fill(Frame::EMPTY);
+        thread_data.root_moves.clear();
+        thread_data.root_moves.extend(shared.root_moves.iter().map(|&mv| RootMove {
             mv,
             score: -Score::INFINITE,
             bound: Bound::Exact,
@@ -156,44 +156,44 @@ impl<'a> Worker<'a> {
             average: None,
             selective_depth: 0,
             nodes: 0,
-            line: Line::from_iter([mv]),
+            pv: Pv::from_iter([mv]),
         }));
         Self {
-            root: memory.history.len(),
+            root: thread_data.history.len(),
             shared,
             index,
-            memory,
+            thread_data,
             sink,
             evaluator,
             nodes: 0,
             selective_depth: 0,
             root_depth: 0,
-            rank: 0,
-            pass_from: 0,
+            pv_index: 0,
+            nmp_min_ply: 0,
             has_move: false,
         }
     }
 
     /// Hands the evaluator back for the next search.
     pub fn finish(self) {
-        self.memory.evaluator = Some((self.shared.search.network.clone(), self.evaluator));
+        self.thread_data.evaluator = Some((self.shared.search.network.clone(), self.evaluator));
     }
 
     /// Searches the root to a depth within a window.
     pub fn search_root(&mut self, window: (Score, Score), depth: i32) -> Result<Score, Stopped> {
-        let mut line = Line::new();
-        self.node::<true>(self.shared.search.position, window, depth, 0, false, &mut line)
+        let mut pv = Pv::new();
+        self.node::<true>(self.shared.search.position, window, depth, 0, false, &mut pv)
     }
 
     #[inline]
     fn frame(&mut self, ply: usize) -> &mut Frame {
-        &mut self.memory.frames[BEFORE_ROOT + ply]
+        &mut self.thread_data.frames[BEFORE_ROOT + ply]
     }
 
     /// The frame so many plies before.
     #[inline]
     fn back(&self, ply: usize, plies: usize) -> &Frame {
-        &self.memory.frames[BEFORE_ROOT + ply - plies]
+        &self.thread_data.frames[BEFORE_ROOT + ply - plies]
     }
 
     /// What the moves of a node are judged by.
@@ -211,18 +211,18 @@ impl<'a> Worker<'a> {
     /// The position after a move of the node at `ply`.
     #[inline]
     fn play(&mut self, position: &Position, mv: Move, ply: usize) -> Position {
-        self.shared.search.table.prefetch(position.key_after(mv));
+        self.shared.search.tt.prefetch(position.key_after(mv));
         let played = PieceTo::new(position, mv);
         let frame = self.frame(ply);
         (frame.mv, frame.played) = (Some(mv), played);
-        self.memory.history.push(position);
+        self.thread_data.history.push(position);
         self.evaluator.push(position);
         position.make(mv)
     }
 
     fn take_back(&mut self) {
         self.evaluator.pop();
-        self.memory.history.pop();
+        self.thread_data.history.pop();
     }
 
     /// The score of a position within a window, searched to a depth in plies: principal variation search. Steps that do not apply to a node are passed
@@ -236,9 +236,9 @@ impl<'a> Worker<'a> {
         mut depth: i32,
         ply: usize,
         cut_node: bool,
-        line: &mut Line,
+        pv: &mut Pv,
     ) -> Result<Score, Stopped> {
-        line.clear();
+        pv.clear();
         // 1. At the horizon, noisy moves only.
         if depth <= 0 {
             return self.quiescence::<PV>(position, (alpha, beta), ply);
@@ -250,7 +250,7 @@ impl<'a> Worker<'a> {
         let us = position.side_to_move();
 
         if !is_root {
-            // 3. Draws, and the end of the line.
+            // 3. Draws, and the end of the pv.
             if let Some(score) = self.end(position, &mut alpha, beta, ply) {
                 return Ok(score);
             }
@@ -265,12 +265,12 @@ impl<'a> Worker<'a> {
         // 5. The transposition table.
         let excluded = self.frame(ply).excluded;
         let key = position.key();
-        let known = if excluded.is_none() { self.probe(position, ply) } else { None };
-        let table_move = match is_root {
-            true => self.root_table_move(known.and_then(|entry| entry.best)),
-            false => known.and_then(|entry| entry.best),
+        let tt_entry = if excluded.is_none() { self.probe(position, ply) } else { None };
+        let tt_move = match is_root {
+            true => self.root_tt_move(tt_entry.and_then(|entry| entry.best)),
+            false => tt_entry.and_then(|entry| entry.best),
         };
-        if let Some(entry) = known
+        if let Some(entry) = tt_entry
             && !PV
             && entry.depth >= depth + i32::from(entry.score >= beta)
             && entry.decides(alpha, beta)
@@ -278,27 +278,27 @@ impl<'a> Worker<'a> {
             && position.halfmove_clock() < 90
         {
             if entry.score >= beta
-                && let Some(mv) = table_move.filter(|mv| !mv.is_noisy())
+                && let Some(mv) = tt_move.filter(|mv| !mv.is_noisy())
             {
                 let context = self.context(ply, position.attacked(!us));
-                self.memory.learnt.histories.update_quiet(position, &context, mv, bonus(depth));
+                self.thread_data.histories.moves.update_quiet(position, &context, mv, bonus(depth));
             }
             return Ok(entry.score);
         }
         let attacked = position.attacked(!us);
         let context = self.context(ply, attacked);
-        let was_pv = PV || known.is_some_and(|entry| entry.was_pv) || (excluded.is_some() && self.frame(ply).was_pv);
+        let tt_pv = PV || tt_entry.is_some_and(|entry| entry.tt_pv) || (excluded.is_some() && self.frame(ply).tt_pv);
 
         // 6. The endgame tables.
         let mut most = Score::INFINITE;
         let mut best = -Score::INFINITE;
         if !is_root
             && excluded.is_none()
-            && let Some((score, bound)) = self.ask_tables(position, depth, ply)
+            && let Some((score, bound)) = self.probe_tablebases(position, depth, ply)
         {
-            let entry = Entry { best: None, score, evaluation: None, depth: depth + 6, bound: Some(bound), was_pv };
+            let entry = TtEntry { best: None, score, evaluation: None, depth: depth + 6, bound: Some(bound), tt_pv };
             if entry.decides(alpha, beta) {
-                self.shared.search.table.store(key, ply, entry);
+                self.shared.search.tt.store(key, ply, entry);
                 return Ok(score);
             }
             // With an open window, the way to it is still to be found.
@@ -310,30 +310,30 @@ impl<'a> Worker<'a> {
             }
         }
 
-        // 7. The static evaluation, corrected by what was learnt of positions like this one.
+        // 7. The static evaluation, corrected by what was histories of positions like this one.
         let (mut evaluation, mut estimate, mut correction) = (None, Score::DRAW, 0);
         if !in_check {
-            let raw = match (excluded, known.and_then(|entry| entry.evaluation)) {
+            let raw = match (excluded, tt_entry.and_then(|entry| entry.evaluation)) {
                 (Some(_), _) => self.frame(ply).raw.expect("evaluated before a move was excluded"),
                 (None, Some(raw)) => raw,
                 (None, None) => {
                     let raw = self.evaluator.evaluate(position);
-                    if known.is_none() {
+                    if tt_entry.is_none() {
                         let (score, evaluation) = (Score::DRAW, Some(raw));
-                        let entry = Entry { best: None, score, evaluation, depth: 0, bound: None, was_pv };
-                        self.shared.search.table.store(key, ply, entry);
+                        let entry = TtEntry { best: None, score, evaluation, depth: 0, bound: None, tt_pv };
+                        self.shared.search.tt.store(key, ply, entry);
                     }
                     raw
                 }
             };
-            correction = self.memory.learnt.corrections.get(position, self.last_moves(ply));
+            correction = self.thread_data.histories.corrections.get(position, self.last_moves(ply));
             let corrected = corrected(position, raw, correction);
             evaluation = Some(corrected);
-            estimate = known.map_or(corrected, |entry| entry.refine(corrected));
+            estimate = tt_entry.map_or(corrected, |entry| entry.refine(corrected));
             self.frame(ply).raw = Some(raw);
         }
         let frame = self.frame(ply);
-        (frame.evaluation, frame.attacked, frame.was_pv) = (evaluation, attacked, was_pv);
+        (frame.evaluation, frame.attacked, frame.tt_pv) = (evaluation, attacked, tt_pv);
         self.frame(ply + 1).excluded = None;
         if is_root {
             self.frame(1).cutoffs = 0;
@@ -352,7 +352,7 @@ impl<'a> Worker<'a> {
             // 8. A quiet move is as good as what it did to the evaluation.
             if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy()) {
                 let bonus = (p::drift_factor() * drift).clamp(-p::drift_limit(), p::drift_limit());
-                self.memory.learnt.histories.update_butterfly(!us, parent.attacked, mv, bonus);
+                self.thread_data.histories.moves.update_butterfly(!us, parent.attacked, mv, bonus);
             }
             // 9. Hindsight: was the move that led here reduced too much, or not enough?
             if !is_root && parent.reduction >= p::hindsight_deeper() && drift >= 0 {
@@ -369,9 +369,9 @@ impl<'a> Worker<'a> {
         if !PV && !in_check && excluded.is_none() {
             // 10. Reverse futility: so far above beta that a few moves cannot spoil it.
             if depth <= p::reverse_futility_depth()
-                && !beta.is_lost()
+                && !beta.is_loss()
                 && !estimate.is_decisive()
-                && (!was_pv || known.is_none_or(|entry| entry.best.is_none()) || table_move.is_some_and(Move::is_noisy))
+                && (!tt_pv || tt_entry.is_none_or(|entry| entry.best.is_none()) || tt_move.is_some_and(Move::is_noisy))
             {
                 let margin = p::reverse_futility_factor() * depth
                     - p::reverse_futility_improving() * i32::from(improving)
@@ -384,25 +384,25 @@ impl<'a> Worker<'a> {
             // 11. Null move: if even passing does not bring the score below beta, a move will not either, unless there is zugzwang.
             if let Some(now) = evaluation
                 && cut_node
-                && ply >= self.pass_from
+                && ply >= self.nmp_min_ply
                 && parent.mv.is_some()
                 && estimate >= beta
                 && now >= beta + p::null_margin_base() - p::null_margin_factor() * depth
-                && !beta.is_lost()
-                && position.has_pieces(us)
+                && !beta.is_loss()
+                && position.has_non_pawn_material(us)
             {
                 let above = ((estimate - beta) / p::null_reduction_score()).min(4);
                 let reduced = depth - p::null_reduction_base() - depth / p::null_reduction_divisor() - above;
-                let score = self.pass(position, beta, reduced, ply)?;
+                let score = self.null_move(position, beta, reduced, ply)?;
                 if track!("null move succeeds", score >= beta) {
                     let score = if score.is_decisive() { beta } else { score };
-                    if depth < p::null_verification_depth() || self.pass_from > 0 {
+                    if depth < p::null_verification_depth() || self.nmp_min_ply > 0 {
                         return Ok(score);
                     }
-                    self.pass_from = ply + 3 * reduced.max(1) as usize / 4;
+                    self.nmp_min_ply = ply + 3 * reduced.max(1) as usize / 4;
                     let window = (beta - 1, beta);
-                    let verified = self.node::<false>(position, window, reduced, ply, false, line)?;
-                    self.pass_from = 0;
+                    let verified = self.node::<false>(position, window, reduced, ply, false, pv)?;
+                    self.nmp_min_ply = 0;
                     if verified >= beta {
                         return Ok(score);
                     }
@@ -413,8 +413,8 @@ impl<'a> Worker<'a> {
         // Above beta as it stands, the position has no need to become better.
         let improving = improving || evaluation.is_some_and(|now| now >= beta);
 
-        // 12. Internal reduction: where nothing is known of a node, it was not worth much so far.
-        if (PV || cut_node) && depth >= p::internal_reduction_depth() && table_move.is_none() && excluded.is_none() {
+        // 12. Internal reduction: where nothing is tt_entry of a node, it was not worth much so far.
+        if (PV || cut_node) && depth >= p::internal_reduction_depth() && tt_move.is_none() && excluded.is_none() {
             depth -= 1;
         }
 
@@ -425,25 +425,25 @@ impl<'a> Worker<'a> {
             && depth >= 5
             && excluded.is_none()
             && !beta.is_decisive()
-            && !known
+            && !tt_entry
                 .is_some_and(|entry| entry.depth >= depth - 3 && entry.score < probcut_beta && entry.bound.is_some())
         {
             let now = evaluation.expect("not in check");
-            let table_move = table_move.filter(|&mv| mv.is_noisy() && position.gains(mv, probcut_beta - now));
-            let mut picker = MovePicker::noisy(table_move, (probcut_beta - now).max(0));
-            while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.learnt.histories, &context) {
+            let tt_move = tt_move.filter(|&mv| mv.is_noisy() && position.see_ge(mv, probcut_beta - now));
+            let mut picker = MovePicker::noisy(tt_move, (probcut_beta - now).max(0));
+            while let Some(Picked { mv, .. }) = picker.next(position, &self.thread_data.histories.moves, &context) {
                 let next = self.play(position, mv, ply);
                 let window = (-probcut_beta, -probcut_beta + 1);
                 let mut score = -self.quiescence::<false>(&next, window, ply + 1)?;
                 if score >= probcut_beta {
-                    score = -self.node::<false>(&next, window, depth - 4, ply + 1, !cut_node, line)?;
+                    score = -self.node::<false>(&next, window, depth - 4, ply + 1, !cut_node, pv)?;
                 }
                 self.take_back();
                 if track!("probcut succeeds", score >= probcut_beta) {
                     let bound = Some(Bound::Lower);
                     let evaluation = self.frame(ply).raw;
-                    let entry = Entry { best: Some(mv), score, evaluation, depth: depth - 3, bound, was_pv };
-                    self.shared.search.table.store(key, ply, entry);
+                    let entry = TtEntry { best: Some(mv), score, evaluation, depth: depth - 3, bound, tt_pv };
+                    self.shared.search.tt.store(key, ply, entry);
                     return Ok(if score.is_decisive() { score } else { score - (probcut_beta - beta) });
                 }
             }
@@ -455,16 +455,16 @@ impl<'a> Worker<'a> {
         let mut count = 0;
         let mut tried_quiets = ArrayVec::<Move, 64>::new();
         let mut tried_noisy = ArrayVec::<Move, 32>::new();
-        let mut child_line = Line::new();
-        let mut picker = MovePicker::new(table_move);
-        while let Some(Picked { mv, history }) = picker.next(position, &self.memory.learnt.histories, &context) {
+        let mut child_pv = Pv::new();
+        let mut picker = MovePicker::new(tt_move);
+        while let Some(Picked { mv, history }) = picker.next(position, &self.thread_data.histories.moves, &context) {
             if Some(mv) == excluded || (is_root && !self.is_searched(mv)) {
                 continue;
             }
             count += 1;
             let nodes_before = self.nodes;
             if is_root {
-                self.announce(mv, self.rank + count);
+                self.announce(mv, self.pv_index + count);
             }
             let is_noisy = mv.is_noisy();
             // That of a quiet move is the sum of several.
@@ -472,8 +472,9 @@ impl<'a> Worker<'a> {
             let mut reduction = reduction(depth, count);
 
             // 15. Moves that are not worth a search near the horizon.
-            if !is_root && !best.is_lost() && position.has_pieces(us) {
-                let left = (depth - (reduction - history * PLY / p::reduction_history()) / PLY).clamp(0, depth);
+            if !is_root && !best.is_loss() && position.has_non_pawn_material(us) {
+                let left = (depth - (reduction - history * REDUCTION_SCALE / p::reduction_history()) / REDUCTION_SCALE)
+                    .clamp(0, depth);
                 if is_noisy {
                     if picker.stage() == Stage::BadNoisy {
                         // Far below alpha, not even the piece taken helps.
@@ -482,7 +483,7 @@ impl<'a> Worker<'a> {
                         if !in_check && depth < 7 && far && !position.gives_check(mv) {
                             break;
                         }
-                        if !position.gains(mv, -p::exchange_noisy() * depth - history / 128) {
+                        if !position.see_ge(mv, -p::exchange_noisy() * depth - history / 128) {
                             continue;
                         }
                     }
@@ -504,7 +505,7 @@ impl<'a> Worker<'a> {
                         continue;
                     }
                     // Moves that lose material.
-                    if !position.gains(mv, -p::exchange_quiet() * left * left) {
+                    if !position.see_ge(mv, -p::exchange_quiet() * left * left) {
                         continue;
                     }
                 }
@@ -513,11 +514,11 @@ impl<'a> Worker<'a> {
             // 16. Extensions of the table's move: how much better is it than all others?
             let mut extension = 0;
             if !is_root
-                && Some(mv) == table_move
+                && Some(mv) == tt_move
                 && excluded.is_none()
-                && depth >= p::singular_depth() + i32::from(was_pv)
+                && depth >= p::singular_depth() + i32::from(tt_pv)
                 && ply < 2 * self.root_depth as usize
-                && let Some(entry) = known
+                && let Some(entry) = tt_entry
                 && entry.depth >= depth - 3
                 && entry.is_lower_bound()
                 && !entry.score.is_decisive()
@@ -525,7 +526,7 @@ impl<'a> Worker<'a> {
                 let bar = entry.score - depth * p::singular_margin() / 64;
                 self.frame(ply).excluded = Some(mv);
                 let window = (bar - 1, bar);
-                let score = self.node::<false>(position, window, (depth - 1) / 2, ply, cut_node, &mut child_line)?;
+                let score = self.node::<false>(position, window, (depth - 1) / 2, ply, cut_node, &mut child_pv)?;
                 self.frame(ply).excluded = None;
                 if score < bar {
                     let by = bar - score;
@@ -552,22 +553,22 @@ impl<'a> Worker<'a> {
                 if !PV {
                     reduction += p::reduction_not_pv_r();
                 }
-                if was_pv {
+                if tt_pv {
                     reduction -= p::reduction_was_pv_r();
-                    if known.is_some_and(|entry| entry.depth >= depth) {
+                    if tt_entry.is_some_and(|entry| entry.depth >= depth) {
                         reduction -= p::reduction_table_depth_r();
                     }
                 }
                 if cut_node {
                     reduction += p::reduction_cut_node_r();
-                    if table_move.is_none() {
+                    if tt_move.is_none() {
                         reduction += p::reduction_no_table_move_r();
                     }
                 }
                 if !improving {
                     reduction += p::reduction_not_improving_r();
                 }
-                if table_move.is_some_and(Move::is_noisy) {
+                if tt_move.is_some_and(Move::is_noisy) {
                     reduction += p::reduction_noisy_table_move_r();
                 }
                 if next.in_check() {
@@ -580,47 +581,47 @@ impl<'a> Worker<'a> {
                     reduction -= p::reduction_noisy_r();
                 }
                 reduction -= correction.abs() * p::reduction_correction_r();
-                reduction -= history * PLY / p::reduction_history();
+                reduction -= history * REDUCTION_SCALE / p::reduction_history();
 
-                let reduced = (new_depth - reduction / PLY).clamp(1, (new_depth + i32::from(PV)).max(1));
+                let reduced = (new_depth - reduction / REDUCTION_SCALE).clamp(1, (new_depth + i32::from(PV)).max(1));
                 self.frame(ply).reduction = new_depth - reduced;
                 let window = (-(alpha + 1), -alpha);
-                score = -self.node::<false>(&next, window, reduced, ply + 1, true, &mut child_line)?;
+                score = -self.node::<false>(&next, window, reduced, ply + 1, true, &mut child_pv)?;
                 self.frame(ply).reduction = 0;
                 if score > alpha && reduced < new_depth {
                     new_depth += i32::from(score > best + p::deeper_margin() + 2 * new_depth);
                     new_depth -= i32::from(score < best + new_depth);
                     if reduced < new_depth {
-                        score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_line)?;
+                        score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_pv)?;
                     }
                     if !is_noisy {
                         let change = if score > alpha { bonus(depth) } else { -malus(depth) };
                         let played = self.frame(ply).played;
-                        self.memory.learnt.histories.update_continuation(context.before, played, change);
+                        self.thread_data.histories.moves.update_continuation(context.before, played, change);
                     }
                 }
             } else if !PV || count > 1 {
                 // 18. All moves but the first are expected to fail low, which a window of no width proves faster.
                 let window = (-(alpha + 1), -alpha);
-                score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_line)?;
+                score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_pv)?;
             }
             // 19. The first move, and those that are better after all, with an open window.
             if PV && (count == 1 || score > alpha) {
-                score = -self.node::<true>(&next, (-beta, -alpha), new_depth, ply + 1, false, &mut child_line)?;
+                score = -self.node::<true>(&next, (-beta, -alpha), new_depth, ply + 1, false, &mut child_pv)?;
             }
             self.take_back();
 
             if is_root {
-                self.record(mv, count, (before, alpha, beta), score, self.nodes - nodes_before, &child_line);
+                self.record(mv, count, (before, alpha, beta), score, self.nodes - nodes_before, &child_pv);
             }
             if score > best {
                 best = score;
                 if score > alpha {
                     best_move = Some(mv);
                     if PV {
-                        line.clear();
-                        line.push(mv);
-                        line.extend(child_line.iter().copied().take(MAX_PLY - 1));
+                        pv.clear();
+                        pv.push(mv);
+                        pv.extend(child_pv.iter().copied().take(MAX_PLY - 1));
                     }
                     if score >= beta {
                         self.frame(ply).cutoffs += 1;
@@ -652,22 +653,22 @@ impl<'a> Worker<'a> {
         if let Some(mv) = best_move {
             let (more, less) = (bonus(depth), malus(depth));
             if mv.is_noisy() {
-                self.memory.learnt.histories.update_noisy(position, mv, more);
+                self.thread_data.histories.moves.update_noisy(position, mv, more);
             } else {
-                self.memory.learnt.histories.update_quiet(position, &context, mv, more);
+                self.thread_data.histories.moves.update_quiet(position, &context, mv, more);
                 for &other in &tried_quiets {
-                    self.memory.learnt.histories.update_quiet(position, &context, other, -less);
+                    self.thread_data.histories.moves.update_quiet(position, &context, other, -less);
                 }
             }
             for &other in &tried_noisy {
-                self.memory.learnt.histories.update_noisy(position, other, -less);
+                self.thread_data.histories.moves.update_noisy(position, other, -less);
             }
         } else if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy() && !is_root) {
             // Nothing helps against the opponent's last move.
             let factor = 1 + i32::from(depth > 5) + i32::from(parent.reduction == 0);
-            self.memory.learnt.histories.update_butterfly(!us, parent.attacked, mv, factor * bonus(depth) / 2);
+            self.thread_data.histories.moves.update_butterfly(!us, parent.attacked, mv, factor * bonus(depth) / 2);
             let before = [2, 3, 5, 7].map(|plies| self.back(ply, plies).played);
-            self.memory.learnt.histories.update_continuation(before, parent.played, factor * bonus(depth) / 2);
+            self.thread_data.histories.moves.update_continuation(before, parent.played, factor * bonus(depth) / 2);
         }
 
         // 22. A score above beta is less certain than beta the shallower the search.
@@ -675,7 +676,7 @@ impl<'a> Worker<'a> {
             best = Score::centipawns((best.value() * depth + beta.value()) / (depth + 1));
         }
         best = best.min(most);
-        let was_pv = was_pv || (best <= before && parent.was_pv);
+        let tt_pv = tt_pv || (best <= before && parent.tt_pv);
 
         // 23. Remember the result, and how far the evaluation was off.
         if excluded.is_none() {
@@ -684,37 +685,37 @@ impl<'a> Worker<'a> {
                 best if best > before => Bound::Exact,
                 _ => Bound::Upper,
             };
-            if !(is_root && self.rank > 0) {
+            if !(is_root && self.pv_index > 0) {
                 let evaluation = self.frame(ply).raw.filter(|_| !in_check);
-                let entry = Entry { best: best_move, score: best, evaluation, depth, bound: Some(bound), was_pv };
-                self.shared.search.table.store(key, ply, entry);
+                let entry = TtEntry { best: best_move, score: best, evaluation, depth, bound: Some(bound), tt_pv };
+                self.shared.search.tt.store(key, ply, entry);
             }
             if let Some(now) = evaluation
                 && best_move.is_none_or(|mv| !mv.is_noisy())
                 && !best.is_decisive()
-                && !(is_root && self.rank > 0)
+                && !(is_root && self.pv_index > 0)
                 && !(bound == Bound::Lower && best <= now)
                 && !(bound == Bound::Upper && best >= now)
             {
                 let moves = self.last_moves(ply);
-                self.memory.learnt.corrections.update(position, moves, depth, best - now);
+                self.thread_data.histories.corrections.update(position, moves, depth, best - now);
             }
         }
         Ok(best)
     }
 
     /// What the endgame tables say of a position: a win is at least one, since it may be a mate, and a loss at most one.
-    fn ask_tables(&mut self, position: &Position, depth: i32, ply: usize) -> Option<(Score, Bound)> {
-        let Search { tables, probing, .. } = self.shared.search;
-        let tables = tables.filter(|_| self.shared.root_score.is_none())?;
+    fn probe_tablebases(&mut self, position: &Position, depth: i32, ply: usize) -> Option<(Score, Bound)> {
+        let SearchRequest { tablebases, probing, .. } = self.shared.search;
+        let tablebases = tablebases.filter(|_| self.shared.root_score.is_none())?;
         let pieces = position.occupied().len();
-        let largest = tables.pieces() as u32;
+        let largest = tablebases.pieces() as u32;
         if pieces > probing.pieces.min(largest) || (pieces == largest && depth < probing.depth as i32) {
             return None;
         }
-        let wdl = tables.probe_wdl(position)?;
+        let wdl = tablebases.probe_wdl(position)?;
         self.shared.counters[self.index].tablebase_hits.fetch_add(1, Relaxed);
-        let won = Score::won_by_tablebase(ply);
+        let won = Score::tb_win_in(ply);
         Some(match wdl {
             Wdl::Win => (won, Bound::Lower),
             Wdl::Loss => (-won, Bound::Upper),
@@ -725,14 +726,14 @@ impl<'a> Worker<'a> {
     }
 
     /// The score after passing, for the side that passes.
-    fn pass(&mut self, position: &Position, beta: Score, depth: i32, ply: usize) -> Result<Score, Stopped> {
+    fn null_move(&mut self, position: &Position, beta: Score, depth: i32, ply: usize) -> Result<Score, Stopped> {
         let next = position.make_null();
-        self.shared.search.table.prefetch(next.key());
+        self.shared.search.tt.prefetch(next.key());
         let frame = self.frame(ply);
         (frame.mv, frame.played, frame.reduction) = (None, PieceTo::NONE, 0);
-        self.memory.history.push(position);
+        self.thread_data.history.push(position);
         self.evaluator.push(position);
-        let score = -self.node::<false>(&next, (-beta, -beta + 1), depth, ply + 1, false, &mut Line::new())?;
+        let score = -self.node::<false>(&next, (-beta, -beta + 1), depth, ply + 1, false, &mut Pv::new())?;
         self.take_back();
         Ok(score)
     }
@@ -744,7 +745,7 @@ impl<'a> Worker<'a> {
         (mut alpha, beta): (Score, Score),
         ply: usize,
     ) -> Result<Score, Stopped> {
-        // 1. Stop? Draws, and the end of the line.
+        // 1. Stop? Draws, and the end of the pv.
         self.count_node(ply)?;
         if let Some(score) = self.end(position, &mut alpha, beta, ply) {
             return Ok(score);
@@ -753,30 +754,36 @@ impl<'a> Worker<'a> {
 
         // 2. The transposition table.
         let key = position.key();
-        let known = self.probe(position, ply);
-        if let Some(entry) = known
+        let tt_entry = self.probe(position, ply);
+        if let Some(entry) = tt_entry
             && !PV
             && entry.decides(alpha, beta)
         {
             return Ok(entry.score);
         }
-        let was_pv = PV || known.is_some_and(|entry| entry.was_pv);
+        let tt_pv = PV || tt_entry.is_some_and(|entry| entry.tt_pv);
 
         // 3. The evaluation: nobody has to take.
         let mut best = -Score::INFINITE;
         let mut raw = None;
         if !in_check {
             let evaluation =
-                known.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluator.evaluate(position));
+                tt_entry.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluator.evaluate(position));
             raw = Some(evaluation);
-            let correction = self.memory.learnt.corrections.get(position, self.last_moves(ply));
+            let correction = self.thread_data.histories.corrections.get(position, self.last_moves(ply));
             best = corrected(position, evaluation, correction);
-            best = known.map_or(best, |entry| entry.refine(best));
+            best = tt_entry.map_or(best, |entry| entry.refine(best));
             if best >= beta {
-                if known.is_none() {
-                    let entry =
-                        Entry { best: None, score: best, evaluation: raw, depth: 0, bound: Some(Bound::Lower), was_pv };
-                    self.shared.search.table.store(key, ply, entry);
+                if tt_entry.is_none() {
+                    let entry = TtEntry {
+                        best: None,
+                        score: best,
+                        evaluation: raw,
+                        depth: 0,
+                        bound: Some(Bound::Lower),
+                        tt_pv,
+                    };
+                    self.shared.search.tt.store(key, ply, entry);
                 }
                 return Ok(if best.is_decisive() { best } else { best - (best - beta) / 2 });
             }
@@ -786,16 +793,16 @@ impl<'a> Worker<'a> {
         // 4. Noisy moves that lose nothing; in check all moves until one holds.
         let attacked = if in_check { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
         let context = self.context(ply, attacked);
-        let table_move = known.and_then(|entry| entry.best).filter(|mv| in_check || mv.is_noisy());
+        let tt_move = tt_entry.and_then(|entry| entry.best).filter(|mv| in_check || mv.is_noisy());
         let mut picker = match in_check {
-            true => MovePicker::new(table_move),
-            false => MovePicker::noisy(table_move, -p::quiescence_exchange()),
+            true => MovePicker::new(tt_move),
+            false => MovePicker::noisy(tt_move, -p::quiescence_exchange()),
         };
         let mut count = 0;
         let mut best_move = None;
-        while let Some(Picked { mv, .. }) = picker.next(position, &self.memory.learnt.histories, &context) {
+        while let Some(Picked { mv, .. }) = picker.next(position, &self.thread_data.histories.moves, &context) {
             count += 1;
-            if !best.is_lost() {
+            if !best.is_loss() {
                 if in_check {
                     picker.skip_quiets();
                     if !mv.is_noisy() {
@@ -832,14 +839,14 @@ impl<'a> Worker<'a> {
 
         // 5. Remember the result.
         let bound = Some(if best >= beta { Bound::Lower } else { Bound::Upper });
-        let entry = Entry { best: best_move, score: best, evaluation: raw, depth: 0, bound, was_pv };
-        self.shared.search.table.store(key, ply, entry);
+        let entry = TtEntry { best: best_move, score: best, evaluation: raw, depth: 0, bound, tt_pv };
+        self.shared.search.tt.store(key, ply, entry);
         Ok(best)
     }
 
     /// What the transposition table knows of a position. If its move is not legal here, all of it belongs to another position.
-    fn probe(&self, position: &Position, ply: usize) -> Option<Entry> {
-        let found = self.shared.search.table.probe(position.key(), ply)?;
+    fn probe(&self, position: &Position, ply: usize) -> Option<TtEntry> {
+        let found = self.shared.search.tt.probe(position.key(), ply)?;
         found.best.is_none_or(|mv| position.is_legal(mv)).then_some(found)
     }
 
@@ -849,7 +856,7 @@ impl<'a> Worker<'a> {
         if let Some(score) = self.draw(position, ply) {
             return Some(score);
         }
-        if *alpha < Score::DRAW && self.memory.history.can_repeat(position, self.root) {
+        if *alpha < Score::DRAW && self.thread_data.history.can_repeat(position, self.root) {
             *alpha = self.draw_score();
             if *alpha >= beta {
                 return Some(*alpha);
@@ -861,10 +868,10 @@ impl<'a> Worker<'a> {
     /// The score of a position that is drawn by rule; or of a mate that comes before the fifty-move rule.
     fn draw(&self, position: &Position, ply: usize) -> Option<Score> {
         if position.halfmove_clock() >= 100 {
-            let is_mate = position.in_check() && position.is_over();
+            let is_mate = position.in_check() && !position.has_legal_move();
             return Some(if is_mate { Score::mated_in(ply) } else { self.draw_score() });
         }
-        let drawn = position.is_insufficient_material() || self.memory.history.is_repetition(position, self.root);
+        let drawn = position.is_insufficient_material() || self.thread_data.history.is_repetition(position, self.root);
         drawn.then(|| self.draw_score())
     }
 
@@ -875,7 +882,7 @@ impl<'a> Worker<'a> {
 
     /// Counts the node, and fails if a limit is reached.
     fn count_node(&mut self, ply: usize) -> Result<(), Stopped> {
-        if self.has_move && self.shared.is_over(self.index, self.nodes, self.nodes.is_multiple_of(CLOCK_INTERVAL)) {
+        if self.has_move && self.shared.should_stop(self.index, self.nodes, self.nodes.is_multiple_of(CLOCK_INTERVAL)) {
             return Err(Stopped);
         }
         self.nodes += 1;
@@ -885,14 +892,14 @@ impl<'a> Worker<'a> {
     }
 
     /// The move to begin with at the root: the best so far of those that are searched.
-    fn root_table_move(&self, known: Option<Move>) -> Option<Move> {
-        let first = &self.memory.root_moves[self.rank];
-        if first.previous == -Score::INFINITE { known.filter(|&mv| self.is_searched(mv)) } else { Some(first.mv) }
+    fn root_tt_move(&self, tt_entry: Option<Move>) -> Option<Move> {
+        let first = &self.thread_data.root_moves[self.pv_index];
+        if first.previous == -Score::INFINITE { tt_entry.filter(|&mv| self.is_searched(mv)) } else { Some(first.mv) }
     }
 
     /// Whether a move of the root is searched for the current rank: the better lines are taken.
     fn is_searched(&self, mv: Move) -> bool {
-        self.memory.root_moves[self.rank..].iter().any(|root_move| root_move.mv == mv)
+        self.thread_data.root_moves[self.pv_index..].iter().any(|root_move| root_move.mv == mv)
     }
 
     /// Keeps what the search of a move of the root has found.
@@ -903,10 +910,10 @@ impl<'a> Worker<'a> {
         (before, alpha, beta): (Score, Score, Score),
         score: Score,
         nodes: u64,
-        line: &Line,
+        pv: &Pv,
     ) {
         let selective_depth = self.selective_depth;
-        let root_moves = &mut self.memory.root_moves;
+        let root_moves = &mut self.thread_data.root_moves;
         let root_move = root_moves.iter_mut().find(|root_move| root_move.mv == mv).expect("it is searched");
         root_move.nodes += nodes;
         let mean = |average: Score| Score::centipawns((average.value() + score.value()) / 2);
@@ -922,9 +929,9 @@ impl<'a> Worker<'a> {
             _ => Bound::Exact,
         };
         root_move.selective_depth = selective_depth;
-        root_move.line.clear();
-        root_move.line.push(mv);
-        root_move.line.extend(line.iter().copied().take(MAX_PLY - 1));
+        root_move.pv.clear();
+        root_move.pv.push(mv);
+        root_move.pv.extend(pv.iter().copied().take(MAX_PLY - 1));
         self.has_move = true;
     }
 }

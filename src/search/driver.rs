@@ -1,10 +1,10 @@
-use super::alphabeta::{Memory, Worker};
-use super::pages::OutOfMemory;
+use super::alphabeta::{ThreadData, Worker};
+use super::huge_pages::OutOfMemory;
 use super::parameters as p;
-use super::table::Bound;
 use super::time::Timer;
-use super::{Limits, Line, MAX_PLY, Probing, Report, Sink, TranspositionTable};
-use crate::board::{History, Position};
+use super::transposition::Bound;
+use super::{Limits, MAX_PLY, Probing, Pv, Report, Sink, TranspositionTable};
+use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::tablebases::{Tablebases, Wdl};
 use crate::types::{Move, Score};
@@ -23,23 +23,23 @@ const QUIET_TIME: Duration = Duration::from_secs(3);
 
 /// A search to be run: where from, how long, with which table.
 #[derive(Debug)]
-pub struct Search<'a> {
+pub struct SearchRequest<'a> {
     /// The position to move in.
     pub position: &'a Position,
     /// The positions of the game before it.
-    pub history: &'a History,
+    pub history: &'a GameHistory,
     /// The moves to choose from, all legal; empty for all that are.
-    pub moves: &'a [Move],
-    /// How many of the best lines are wanted, at least 1.
-    pub lines: usize,
+    pub search_moves: &'a [Move],
+    /// How many of the best multi_pv are wanted, at least 1.
+    pub multi_pv: usize,
     /// When to stop.
     pub limits: &'a Limits,
     /// What scores positions.
     pub network: &'a Network,
     /// Results to reuse and add to.
-    pub table: &'a TranspositionTable,
+    pub tt: &'a TranspositionTable,
     /// Endgame tables to ask.
-    pub tables: Option<&'a Tablebases>,
+    pub tablebases: Option<&'a Tablebases>,
     /// How to ask them.
     pub probing: Probing,
     /// What may be said to the search from outside.
@@ -57,7 +57,7 @@ pub struct Signals {
 
 /// What a search found.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct SearchResult {
     /// The best move; none at mate and stalemate.
     pub best: Option<Move>,
     /// The expected answer, if there is one.
@@ -68,16 +68,16 @@ pub struct Outcome {
     pub nodes: u64,
 }
 
-impl Search<'_> {
-    /// Those of the moves that the endgame tables find best, and what the position is worth then; all of them if the tables know nothing, or several lines are wanted.
-    fn ask_tables(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>) {
+impl SearchRequest<'_> {
+    /// Those of the moves that the endgame tables find best, and what the position is worth then; all of them if the tables know nothing, or several multi_pv are wanted.
+    fn probe_tablebases(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>) {
         let Probing { pieces, fifty_move_rule, .. } = self.probing;
-        let few = |tables: &&Tablebases| {
-            let most = pieces.min(tables.pieces() as u32);
-            self.lines == 1 && self.position.occupied().len() <= most
+        let few = |tablebases: &&Tablebases| {
+            let most = pieces.min(tablebases.pieces() as u32);
+            self.multi_pv == 1 && self.position.occupied().len() <= most
         };
-        let ranked = self.tables.filter(few).and_then(|tables| {
-            let mut ranked = tables.rank_root(self.position, self.history, fifty_move_rule)?;
+        let ranked = self.tablebases.filter(few).and_then(|tablebases| {
+            let mut ranked = tablebases.rank_root(self.position, self.history, fifty_move_rule)?;
             ranked.retain(|ranked| moves.contains(&ranked.mv));
             Some(ranked)
         });
@@ -86,8 +86,8 @@ impl Search<'_> {
             Some(ranked @ [best, ..]) => {
                 let same = ranked.iter().take_while(|ranked| ranked.rank == best.rank);
                 let score = match best.wdl {
-                    Wdl::Win => Score::won_by_tablebase(0),
-                    Wdl::Loss => -Score::won_by_tablebase(0),
+                    Wdl::Win => Score::tb_win_in(0),
+                    Wdl::Loss => -Score::tb_win_in(0),
                     _ => Score::DRAW,
                 };
                 (same.map(|ranked| ranked.mv).collect(), Some(score))
@@ -98,7 +98,7 @@ impl Search<'_> {
 
 /// What the threads of a search share.
 pub(super) struct Shared<'a> {
-    pub search: &'a Search<'a>,
+    pub search: &'a SearchRequest<'a>,
     pub timer: Timer,
     /// The moves to choose from.
     pub root_moves: Vec<Move>,
@@ -112,7 +112,7 @@ pub(super) struct Shared<'a> {
     is_soft_over: AtomicBool,
 }
 
-/// Alone in its cache line: each thread writes its own all the time.
+/// Alone in its cache pv: each thread writes its own all the time.
 #[derive(Default)]
 #[repr(align(64))]
 pub(super) struct Counter {
@@ -129,24 +129,26 @@ impl Shared<'_> {
     /// A score of the root as it is told: what the tables know counts more, but for a mate that was found.
     fn shown(&self, score: Score) -> Score {
         match self.root_score {
-            Some(known) if !(score.is_mate() && score.is_won() == known.is_won() && known.is_decisive()) => known,
+            Some(tt_entry) if !(score.is_mate() && score.is_win() == tt_entry.is_win() && tt_entry.is_decisive()) => {
+                tt_entry
+            }
             _ => score,
         }
     }
 
-    /// What is told of the best line.
-    fn report<'l>(&self, depth: i32, score: Score, line: &'l Line) -> Report<'l> {
+    /// What is told of the best pv.
+    fn report<'l>(&self, depth: i32, score: Score, pv: &'l Pv) -> Report<'l> {
         Report {
             depth: depth as u32,
-            selective_depth: line.len(),
-            rank: 1,
+            selective_depth: pv.len(),
+            multipv: 1,
             score: self.shown(score),
             bound: Bound::Exact,
             nodes: self.nodes(),
             elapsed: self.timer.elapsed(),
-            hashfull: self.search.table.hashfull(),
+            hashfull: self.search.tt.hashfull(),
             tablebase_hits: self.counters.iter().map(|counter| counter.tablebase_hits.load(Relaxed)).sum(),
-            line,
+            pv,
         }
     }
 
@@ -154,9 +156,9 @@ impl Shared<'_> {
         self.search.signals.pondering.load(Relaxed)
     }
 
-    /// Whether a thread that has visited so many positions is to stop at once. Dear things are looked at only if `closely`.
+    /// Whether a thread that has visited so many positions is to stop at once. Dear things are looked at only if `check_all`.
     #[inline]
-    pub fn is_over(&self, thread: usize, nodes: u64, closely: bool) -> bool {
+    pub fn should_stop(&self, thread: usize, nodes: u64, check_all: bool) -> bool {
         if self.halt.load(Relaxed) || self.search.signals.stop.load(Relaxed) {
             return true;
         }
@@ -166,17 +168,17 @@ impl Shared<'_> {
         }
         if let Some(limit) = self.search.limits.nodes {
             let is_alone = self.counters.len() == 1;
-            if (is_alone && nodes >= limit) || (!is_alone && closely && self.nodes() >= limit) {
+            if (is_alone && nodes >= limit) || (!is_alone && check_all && self.nodes() >= limit) {
                 return true;
             }
         }
-        closely && (self.timer.is_hard_over() || self.is_soft_over.load(Relaxed)) && !self.is_pondering()
+        check_all && (self.timer.is_hard_over() || self.is_soft_over.load(Relaxed)) && !self.is_pondering()
     }
 }
 
-/// The threads that search, with what each has learnt in earlier searches of the game.
+/// The threads that search, with what each has histories in earlier searches of the game.
 pub struct Threads {
-    memories: Vec<Memory>,
+    thread_data: Vec<ThreadData>,
 }
 
 impl fmt::Debug for Threads {
@@ -186,28 +188,28 @@ impl fmt::Debug for Threads {
 }
 
 /// What one thread found.
-struct Finding {
+struct ThreadResult {
     depth: i32,
     score: Score,
-    line: Line,
+    pv: Pv,
 }
 
 impl Threads {
     /// So many threads, at least 1, which know nothing.
     pub fn new(count: usize) -> Result<Self, OutOfMemory> {
-        let memories = (0..count.max(1)).map(|_| Memory::new()).collect::<Result<_, _>>();
+        let thread_data = (0..count.max(1)).map(|_| ThreadData::new()).collect::<Result<_, _>>();
         let what_for = || format!("what {count} threads learn");
-        Ok(Self { memories: memories.map_err(|error| OutOfMemory::new(what_for(), error))? })
+        Ok(Self { thread_data: thread_data.map_err(|error| OutOfMemory::new(what_for(), error))? })
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.memories.len()
+        self.thread_data.len()
     }
 
-    /// Forgets all that was learnt, for a new game.
+    /// Forgets all that was histories, for a new game.
     pub fn clear(&mut self) {
-        self.memories.iter_mut().for_each(Memory::clear);
+        self.thread_data.iter_mut().for_each(ThreadData::clear);
     }
 
     /// Searches deeper and deeper until a limit is reached. There is always a move unless there is none at all. The calling thread needs [`STACK`]
@@ -215,53 +217,53 @@ impl Threads {
     ///
     /// With one thread the same search gives the same result and node count each time if no limit is one of time. Several threads
     /// search the same tree, helped by what the others leave in the table, and vote (lazy SMP).
-    pub fn search(&mut self, search: &Search, sink: &mut impl Sink) -> Outcome {
+    pub fn search(&mut self, search: &SearchRequest, sink: &mut impl Sink) -> SearchResult {
         let timer = Timer::new(search.limits, self.count());
-        search.table.next_age();
+        search.tt.next_age();
         let legal = search.position.moves();
-        let root_moves = if search.moves.is_empty() { legal.to_vec() } else { search.moves.to_vec() };
+        let root_moves = if search.search_moves.is_empty() { legal.to_vec() } else { search.search_moves.to_vec() };
         if root_moves.is_empty() {
             let score = if search.position.in_check() { Score::mated_in(0) } else { Score::DRAW };
-            return Outcome { best: None, ponder: None, score, nodes: 0 };
+            return SearchResult { best: None, ponder: None, score, nodes: 0 };
         }
-        let (root_moves, root_score) = search.ask_tables(root_moves);
-        let counters = self.memories.iter().map(|_| Counter::default()).collect();
+        let (root_moves, root_score) = search.probe_tablebases(root_moves);
+        let counters = self.thread_data.iter().map(|_| Counter::default()).collect();
         let (halt, is_soft_over) = (AtomicBool::new(false), AtomicBool::new(false));
         let shared = Shared { search, timer, root_moves, root_score, counters, halt, is_soft_over };
-        let (first, mut others) = self.memories.split_first_mut().expect("there is at least one thread");
+        let (first, mut others) = self.thread_data.split_first_mut().expect("there is at least one thread");
         // In so short a time others do not help, but may have to be waited for where all processors are busy.
         if shared.timer.is_short() {
             others = &mut [];
         }
-        let findings = thread::scope(|scope| {
-            let spawn = |(index, memory)| {
+        let results = thread::scope(|scope| {
+            let spawn = |(index, thread_data)| {
                 let shared = &shared;
                 let run = move || {
                     let mut silent = ();
-                    let mut worker = Worker::new(shared, index, memory, &mut silent);
-                    let finding = worker.deepen();
+                    let mut worker = Worker::new(shared, index, thread_data, &mut silent);
+                    let result = worker.deepen();
                     worker.finish();
-                    finding
+                    result
                 };
                 // Where the system has no thread left, there are fewer.
                 thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run).ok()
             };
             let helpers: Vec<_> = (1..).zip(others).filter_map(spawn).collect();
             let mut worker = Worker::new(&shared, 0, first, sink);
-            let finding = worker.deepen();
+            let result = worker.deepen();
             worker.finish();
             shared.halt.store(true, Relaxed);
             let others = helpers.into_iter().map(|helper| helper.join().expect("a search does not panic"));
-            std::iter::once(finding).chain(others).collect::<Vec<_>>()
+            std::iter::once(result).chain(others).collect::<Vec<_>>()
         });
-        let elected = if search.lines > 1 { 0 } else { vote(&findings) };
-        let Finding { depth, score, line } = &findings[elected];
+        let elected = if search.multi_pv > 1 { 0 } else { vote(&results) };
+        let ThreadResult { depth, score, pv } = &results[elected];
         if elected > 0 {
-            sink.report(&shared.report(*depth, *score, line));
+            sink.report(&shared.report(*depth, *score, pv));
         }
-        Outcome {
-            best: line.first().copied(),
-            ponder: line.get(1).copied(),
+        SearchResult {
+            best: pv.first().copied(),
+            ponder: pv.get(1).copied(),
             score: shared.shown(*score),
             nodes: shared.nodes(),
         }
@@ -270,22 +272,22 @@ impl Threads {
 
 /// Which thread's move is played: that which most speaks for, each thread with a weight by its depth and score. A win that was found is believed; if the
 /// first thread has found a loss, the deepest search is.
-fn vote(findings: &[Finding]) -> usize {
-    if findings[0].score.is_lost() {
-        return (0..findings.len()).max_by_key(|&i| (findings[i].depth, Reverse(i))).expect("there is a thread");
+fn vote(results: &[ThreadResult]) -> usize {
+    if results[0].score.is_loss() {
+        return (0..results.len()).max_by_key(|&i| (results[i].depth, Reverse(i))).expect("there is a thread");
     }
-    let clamped = |finding: &Finding| finding.score.value().clamp(-3000, 3000);
-    let worst = findings.iter().filter(|finding| finding.depth > 0).map(clamped).min().unwrap_or(0);
+    let clamped = |result: &ThreadResult| result.score.value().clamp(-3000, 3000);
+    let worst = results.iter().filter(|result| result.depth > 0).map(clamped).min().unwrap_or(0);
     // A thread that has not finished its first iteration has depth 0 and no voice.
-    let weight = |finding: &Finding| i64::from(clamped(finding) - worst + 10) * i64::from(finding.depth);
+    let weight = |result: &ThreadResult| i64::from(clamped(result) - worst + 10) * i64::from(result.depth);
     let votes =
-        |mv: Option<&Move>| -> i64 { findings.iter().filter(|finding| finding.line.first() == mv).map(weight).sum() };
-    let rank = |&index: &usize| {
-        let finding = &findings[index];
-        let decisive = if finding.score.is_won() { finding.score.value() } else { 0 };
-        (decisive, votes(finding.line.first()), weight(finding), Reverse(index))
+        |mv: Option<&Move>| -> i64 { results.iter().filter(|result| result.pv.first() == mv).map(weight).sum() };
+    let preference = |&index: &usize| {
+        let result = &results[index];
+        let decisive = if result.score.is_win() { result.score.value() } else { 0 };
+        (decisive, votes(result.pv.first()), weight(result), Reverse(index))
     };
-    (0..findings.len()).max_by_key(rank).expect("there is at least one thread")
+    (0..results.len()).max_by_key(preference).expect("there is at least one thread")
 }
 
 impl Worker<'_> {
@@ -297,42 +299,42 @@ impl Worker<'_> {
     }
 
     /// Searches deeper and deeper until a limit is reached.
-    fn deepen(&mut self) -> Finding {
+    fn deepen(&mut self) -> ThreadResult {
         let limits = self.shared.search.limits;
-        let lines = self.shared.search.lines.clamp(1, self.memory.root_moves.len());
+        let multi_pv = self.shared.search.multi_pv.clamp(1, self.thread_data.root_moves.len());
         let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, MAX_PLY as u32 - 1) as i32;
-        let mut done = Finding { depth: 0, score: Score::DRAW, line: self.memory.root_moves[0].line.clone() };
+        let mut done = ThreadResult { depth: 0, score: Score::DRAW, pv: self.thread_data.root_moves[0].pv.clone() };
         // What the time manager goes by.
         let mut stability = 0;
         let mut trend: Option<Score> = None;
 
         for depth in 1..=deepest {
             self.root_depth = depth;
-            for root_move in &mut self.memory.root_moves {
+            for root_move in &mut self.thread_data.root_moves {
                 root_move.previous = root_move.score;
                 root_move.score = -Score::INFINITE;
             }
-            for rank in 0..lines {
-                self.rank = rank;
+            for pv_index in 0..multi_pv {
+                self.pv_index = pv_index;
                 if !self.aspire(depth) {
                     // Cut short: what was found so far is as good as the last iteration or better.
-                    let best = &self.memory.root_moves[0];
+                    let best = &self.thread_data.root_moves[0];
                     if best.score > -Score::INFINITE && best.bound == Bound::Exact {
-                        done = Finding { depth, score: best.score, line: best.line.clone() };
+                        done = ThreadResult { depth, score: best.score, pv: best.pv.clone() };
                         self.report(0, depth);
-                    } else if best.score > -Score::INFINITE && best.line.first() != done.line.first() {
-                        done.line = best.line.clone();
+                    } else if best.score > -Score::INFINITE && best.pv.first() != done.pv.first() {
+                        done.pv = best.pv.clone();
                         self.report(0, depth);
                     }
                     return done;
                 }
             }
-            for rank in 0..lines {
-                self.report(rank, depth);
+            for pv_index in 0..multi_pv {
+                self.report(pv_index, depth);
             }
-            let best = &self.memory.root_moves[0];
-            stability = if best.line.first() == done.line.first() { stability + 1 } else { 0 };
-            done = Finding { depth, score: best.score, line: best.line.clone() };
+            let best = &self.thread_data.root_moves[0];
+            stability = if best.pv.first() == done.pv.first() { stability + 1 } else { 0 };
+            done = ThreadResult { depth, score: best.score, pv: best.pv.clone() };
             if self.index > 0 {
                 continue;
             }
@@ -361,12 +363,12 @@ impl Worker<'_> {
         done
     }
 
-    /// Searches a line of the root with a window that is widened until the score lies within. False if that was cut short.
+    /// Searches a pv of the root with a window that is widened until the score lies within. False if that was cut short.
     fn aspire(&mut self, depth: i32) -> bool {
         self.selective_depth = 0;
         let (mut alpha, mut beta) = (-Score::INFINITE, Score::INFINITE);
         let mut delta = p::aspiration_delta();
-        if let Some(average) = self.memory.root_moves[self.rank].average.filter(|_| depth >= 4) {
+        if let Some(average) = self.thread_data.root_moves[self.pv_index].average.filter(|_| depth >= 4) {
             delta += average.value() * average.value() / p::aspiration_score_divisor();
             (alpha, beta) = window(average, delta, delta);
         }
@@ -374,9 +376,11 @@ impl Worker<'_> {
         loop {
             let result = self.search_root((alpha, beta), (depth - highs).max(1));
             // Stable: moves that did not raise alpha stay in order.
-            self.memory.root_moves[self.rank..].sort_by_key(|root_move| Reverse(root_move.score));
+            self.thread_data.root_moves[self.pv_index..].sort_by_key(|root_move| Reverse(root_move.score));
             let Ok(score) = result else {
-                self.memory.root_moves.sort_by_key(|root_move| (Reverse(root_move.score), Reverse(root_move.previous)));
+                self.thread_data
+                    .root_moves
+                    .sort_by_key(|root_move| (Reverse(root_move.score), Reverse(root_move.previous)));
                 return false;
             };
             if score <= alpha && alpha > -Score::INFINITE {
@@ -389,26 +393,26 @@ impl Worker<'_> {
             } else {
                 break;
             }
-            if self.sink.listens() && self.shared.timer.elapsed() >= QUIET_TIME && self.shared.search.lines == 1 {
-                self.report(self.rank, depth);
+            if self.sink.listens() && self.shared.timer.elapsed() >= QUIET_TIME && self.shared.search.multi_pv == 1 {
+                self.report(self.pv_index, depth);
             }
             delta += (delta * p::aspiration_growth() / 128).max(1);
         }
-        // A line of lower rank may turn out better than one before.
-        self.memory.root_moves[..=self.rank].sort_by_key(|root_move| Reverse(root_move.score));
+        // A pv of lower rank may turn out better than one before.
+        self.thread_data.root_moves[..=self.pv_index].sort_by_key(|root_move| Reverse(root_move.score));
         true
     }
 
-    fn report(&mut self, rank: usize, depth: i32) {
+    fn report(&mut self, pv_index: usize, depth: i32) {
         if self.index > 0 || !self.sink.listens() {
             return;
         }
-        let root_move = &self.memory.root_moves[rank];
+        let root_move = &self.thread_data.root_moves[pv_index];
         self.sink.report(&Report {
             selective_depth: root_move.selective_depth,
-            rank: rank + 1,
+            multipv: pv_index + 1,
             bound: root_move.bound,
-            ..self.shared.report(depth, root_move.score, &root_move.line)
+            ..self.shared.report(depth, root_move.score, &root_move.pv)
         });
     }
 }
@@ -417,7 +421,7 @@ impl Worker<'_> {
 fn window(score: Score, below: i32, above: i32) -> (Score, Score) {
     let (alpha, beta) = (score - below, score + above);
     (
-        if alpha.is_lost() || alpha < -Score::INFINITE { -Score::INFINITE } else { alpha },
-        if beta.is_won() || beta > Score::INFINITE { Score::INFINITE } else { beta },
+        if alpha.is_loss() || alpha < -Score::INFINITE { -Score::INFINITE } else { alpha },
+        if beta.is_win() || beta > Score::INFINITE { Score::INFINITE } else { beta },
     )
 }

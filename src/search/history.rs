@@ -1,4 +1,4 @@
-//! What was learnt about moves in other places of the tree: how often they were best.
+//! What was histories about moves in other places of the tree: how often they were best.
 
 use super::parameters as p;
 use crate::board::Position;
@@ -49,7 +49,7 @@ pub struct Context {
 }
 
 /// The histories of a thread, which begin as zeros.
-pub struct Histories {
+pub struct MoveHistory {
     /// By side, whether the enemy attacks the square left and the square reached, and these squares.
     quiet: [[[FromTo; 2]; 2]; 2],
     /// By the move before and the move.
@@ -102,7 +102,7 @@ impl Quiets<'_> {
     }
 }
 
-impl Histories {
+impl MoveHistory {
     #[inline]
     fn pawn_row(position: &Position) -> usize {
         position.keys().pawn() as usize % PAWNS
@@ -170,7 +170,7 @@ pub fn malus(depth: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pages::Pages;
+    use super::super::huge_pages::HugePageBox;
     use super::*;
 
     #[test]
@@ -180,8 +180,8 @@ mod tests {
         let knight = position.parse_move("g1f3").unwrap();
         let before = [PieceTo::new(&position, knight), PieceTo::NONE, PieceTo::NONE, PieceTo::NONE];
         let context = Context { attacked: position.attacked(Color::Black), before };
-        // SAFETY: Histories is arrays of i16 and nothing else: zeros are valid, nothing is dropped, the alignment is 2.
-        let mut histories = unsafe { Pages::<Histories>::zeroed() }.unwrap();
+        // SAFETY: MoveHistory is arrays of i16 and nothing else: zeros are valid, nothing is dropped, the alignment is 2.
+        let mut histories = unsafe { HugePageBox::<MoveHistory>::zeroed() }.unwrap();
         for bonus in [2000, -2000] {
             for _ in 0..100 {
                 histories.update_quiet(&position, &context, mv, bonus);

@@ -1,23 +1,23 @@
-//! Finding a move: iterative deepening, alpha-beta, the transposition table, time. It knows no UCI; it reports to a [`Sink`].
+//! ThreadResult a move: iterative deepening, alpha-beta, the transposition table, time. It knows no UCI; it reports to a [`Sink`].
 
 mod alphabeta;
-mod correction;
+mod correction_history;
 mod driver;
 mod history;
-mod pages;
+mod huge_pages;
 mod parameters;
 mod picker;
 mod statistics;
-mod table;
 mod time;
+mod transposition;
 
-pub use driver::{Outcome, STACK, Search, Signals, Threads};
-pub use pages::OutOfMemory;
+pub use driver::{STACK, SearchRequest, SearchResult, Signals, Threads};
+pub use huge_pages::OutOfMemory;
 #[cfg(feature = "tune")]
 pub use parameters::{Parameter, parameters};
 #[cfg(feature = "stats")]
 pub use statistics::table as statistics_table;
-pub use table::{Bound, MAX_MEGABYTES, TranspositionTable};
+pub use transposition::{Bound, MAX_MEGABYTES, TranspositionTable};
 
 use crate::types::{Move, Score};
 use arrayvec::ArrayVec;
@@ -27,7 +27,7 @@ use std::time::Duration;
 pub const MAX_PLY: usize = 200;
 
 /// A line of moves.
-pub type Line = ArrayVec<Move, MAX_PLY>;
+pub type Pv = ArrayVec<Move, MAX_PLY>;
 
 /// When to stop. Whatever is reached first counts; nothing set means never.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Default for Probing {
     }
 }
 
-/// What is known after an iteration.
+/// What is tt_entry after an iteration.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// Depth of the iteration in plies.
@@ -97,7 +97,7 @@ pub struct Report<'a> {
     /// The deepest ply reached.
     pub selective_depth: usize,
     /// Which of the best lines it is, from 1.
-    pub rank: usize,
+    pub multipv: usize,
     /// For the side to move.
     pub score: Score,
     /// Whether the score is exact or only a bound, since the search has left its window and goes on.
@@ -111,7 +111,7 @@ pub struct Report<'a> {
     /// Positions found in the tablebases.
     pub tablebase_hits: u64,
     /// The best line, all moves legal.
-    pub line: &'a [Move],
+    pub pv: &'a [Move],
 }
 
 /// Hears how the search goes.

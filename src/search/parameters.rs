@@ -126,7 +126,7 @@ parameters! {
     reduction_noisy_r = 700 in 0..=2048;
     reduction_history = 9500 in 3000..=30000;
     deeper_margin = 38 in 10..=150;
-    // Histories.
+    // MoveHistory.
     bonus_factor = 195 in 50..=400;
     bonus_base = 60 in 0..=300;
     bonus_limit = 1500 in 500..=4000;

@@ -1,6 +1,6 @@
-use super::history::{Context, Histories, victim};
+use super::history::{Context, MoveHistory, victim};
 use super::parameters as p;
-use crate::board::{EXCHANGE_VALUES, MAX_MOVES, MoveList, Position};
+use crate::board::{MAX_MOVES, MoveList, Position, SEE_VALUES};
 use crate::tables::{bishop_attacks, knight_attacks, pawn_attacks, rook_attacks};
 use crate::types::{Bitboard, Move, PieceType};
 use arrayvec::ArrayVec;
@@ -10,7 +10,7 @@ use std::cell::Cell;
 #[derive(Clone, Copy)]
 pub struct Picked {
     pub mv: Move,
-    /// What the histories said of it when it was listed: [`Histories::quiet`] or [`Histories::noisy`].
+    /// What the histories said of it when it was listed: [`MoveHistory::quiet`] or [`MoveHistory::noisy`].
     pub history: i32,
 }
 
@@ -25,7 +25,7 @@ struct Scored {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The move of the transposition table.
-    TableMove,
+    TtMove,
     /// Noisy moves are to be listed.
     ListNoisy,
     /// Noisy moves that lose nothing.
@@ -42,7 +42,7 @@ pub enum Stage {
 /// captures. Each kind is listed when the one before is used up, and what a capture wins is looked at only when its turn comes.
 pub struct MovePicker {
     stage: Stage,
-    table_move: Option<Move>,
+    tt_move: Option<Move>,
     /// What a noisy move must gain to be good; none: that depends on how promising it is.
     threshold: Option<i32>,
     skip_quiets: bool,
@@ -54,10 +54,10 @@ pub struct MovePicker {
 
 impl MovePicker {
     /// All moves. The table's move must be legal.
-    pub fn new(table_move: Option<Move>) -> Self {
+    pub fn new(tt_move: Option<Move>) -> Self {
         Self {
-            stage: Stage::TableMove,
-            table_move,
+            stage: Stage::TtMove,
+            tt_move,
             threshold: None,
             skip_quiets: false,
             moves: ArrayVec::new(),
@@ -67,8 +67,8 @@ impl MovePicker {
     }
 
     /// Only noisy moves that gain at least so many centipawns.
-    pub fn noisy(table_move: Option<Move>, threshold: i32) -> Self {
-        Self { threshold: Some(threshold), skip_quiets: true, ..Self::new(table_move) }
+    pub fn noisy(tt_move: Option<Move>, threshold: i32) -> Self {
+        Self { threshold: Some(threshold), skip_quiets: true, ..Self::new(tt_move) }
     }
 
     /// From now on, no quiet moves.
@@ -82,10 +82,10 @@ impl MovePicker {
     }
 
     /// The next move.
-    pub fn next(&mut self, position: &Position, histories: &Histories, context: &Context) -> Option<Picked> {
-        if self.stage == Stage::TableMove {
+    pub fn next(&mut self, position: &Position, histories: &MoveHistory, context: &Context) -> Option<Picked> {
+        if self.stage == Stage::TtMove {
             self.stage = Stage::ListNoisy;
-            if let Some(mv) = self.table_move {
+            if let Some(mv) = self.tt_move {
                 let history = match mv.is_noisy() {
                     true => histories.noisy(position, mv),
                     false => histories.quiets(position, context).judge(mv),
@@ -100,7 +100,7 @@ impl MovePicker {
         if self.stage == Stage::GoodNoisy {
             while let Some(scored) = self.select() {
                 let threshold = self.threshold.unwrap_or(-scored.score / p::order_good_noisy());
-                if position.gains(scored.picked.mv, threshold) {
+                if position.see_ge(scored.picked.mv, threshold) {
                     return Some(scored.picked);
                 }
                 self.moves[self.bad] = scored;
@@ -146,18 +146,18 @@ impl MovePicker {
         Some(first.get())
     }
 
-    fn list_noisy(&mut self, position: &Position, histories: &Histories) {
+    fn list_noisy(&mut self, position: &Position, histories: &MoveHistory) {
         let mut list = MoveList::new();
         position.list_noisy_moves(&mut list);
-        for &mv in list.iter().filter(|&&mv| Some(mv) != self.table_move) {
-            let taken = if mv.is_capture() { EXCHANGE_VALUES[victim(position, mv)] } else { 0 };
-            let promoted = mv.promotion().map_or(0, |kind| EXCHANGE_VALUES[kind]);
+        for &mv in list.iter().filter(|&&mv| Some(mv) != self.tt_move) {
+            let taken = if mv.is_capture() { SEE_VALUES[victim(position, mv)] } else { 0 };
+            let promoted = mv.promotion().map_or(0, |kind| SEE_VALUES[kind]);
             let history = histories.noisy(position, mv);
             self.moves.push(Scored { picked: Picked { mv, history }, score: 20 * (taken + promoted) + history });
         }
     }
 
-    fn list_quiets(&mut self, position: &Position, histories: &Histories, context: &Context) {
+    fn list_quiets(&mut self, position: &Position, histories: &MoveHistory, context: &Context) {
         let mut list = MoveList::new();
         position.list_quiet_moves(&mut list);
         if list.is_empty() {
@@ -178,8 +178,8 @@ impl MovePicker {
         let quiets = histories.quiets(position, context);
         let unsafe_for = [Bitboard::EMPTY, by_pawns, by_pawns, by_minors, by_rooks, Bitboard::EMPTY];
         let [escape, enter] =
-            [p::order_escape(), p::order_enter()].map(|factor| EXCHANGE_VALUES.map(|value| factor * (value / 100) / 4));
-        for &mv in list.iter().filter(|&&mv| Some(mv) != self.table_move) {
+            [p::order_escape(), p::order_enter()].map(|factor| SEE_VALUES.map(|value| factor * (value / 100) / 4));
+        for &mv in list.iter().filter(|&&mv| Some(mv) != self.tt_move) {
             let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
             let history = quiets.judge(mv);
             let mut score = history;

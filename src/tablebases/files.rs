@@ -42,7 +42,7 @@ const KINDS_OF_PIECES: [(char, PieceType); 5] = [
 
 /// Why tablebases cannot be used.
 #[derive(Debug)]
-pub enum Error {
+pub enum TablebaseError {
     /// A folder of the path cannot be read.
     Folder(PathBuf, io::Error),
     /// None of the folders holds a table of wins, draws and losses.
@@ -57,7 +57,7 @@ pub enum Error {
     Refused,
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for TablebaseError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Folder(path, error) => write!(f, "cannot read the folder {path:?}: {error}"),
@@ -74,7 +74,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for TablebaseError {}
 
 /// The tables in some folders.
 #[derive(Clone, Debug)]
@@ -92,15 +92,15 @@ impl Files {
     ///
     /// # Errors
     /// A folder that cannot be read, no table of wins, draws and losses at all, or a file with the name of a table that is none.
-    pub fn find(path: &str) -> Result<Self, Error> {
+    pub fn find(path: &str) -> Result<Self, TablebaseError> {
         let mut folders = Vec::new();
         // By name: the same table may lie in several folders.
         let mut tables = BTreeMap::new();
         for folder in path.split(SEPARATORS).map(str::trim).filter(|folder| !folder.is_empty()).map(PathBuf::from) {
             let before = tables.len();
-            let entries = fs::read_dir(&folder).map_err(|error| Error::Folder(folder.clone(), error))?;
+            let entries = fs::read_dir(&folder).map_err(|error| TablebaseError::Folder(folder.clone(), error))?;
             for entry in entries {
-                let file = entry.map_err(|error| Error::Folder(folder.clone(), error))?.path();
+                let file = entry.map_err(|error| TablebaseError::Folder(folder.clone(), error))?.path();
                 if let Some(table) = Table::by_name(&file) {
                     check(&file, table.kind)?;
                     tables.insert((table.material, table.kind.extension), table.pieces);
@@ -112,7 +112,7 @@ impl Files {
         }
         let of_kind = |kind: Kind| tables.iter().filter(move |((_, extension), _)| *extension == kind.extension);
         let pieces = of_kind(OUTCOMES).map(|(_, &pieces)| pieces).max();
-        let pieces = pieces.ok_or_else(|| Error::Nothing(path.into()))?;
+        let pieces = pieces.ok_or_else(|| TablebaseError::Nothing(path.into()))?;
         let distances = of_kind(DISTANCES).map(|((material, _), _)| material.clone()).collect();
         Ok(Self { folders, pieces, count: tables.len(), distances })
     }
@@ -129,9 +129,9 @@ impl Files {
     }
 
     /// The folders that hold tables, in the form of the prober.
-    pub(super) fn folders(&self) -> Result<String, Error> {
+    pub(super) fn folders(&self) -> Result<String, TablebaseError> {
         let names: Option<Vec<&str>> = self.folders.iter().map(|folder| folder.to_str()).collect();
-        names.map(|names| names.join(":")).ok_or(Error::Refused)
+        names.map(|names| names.join(":")).ok_or(TablebaseError::Refused)
     }
 
     /// The most pieces on the board, kings included, for which there is a table.
@@ -172,15 +172,15 @@ impl Table {
 }
 
 /// Tables are blocks of 64 bytes and a checksum of 16.
-fn check(file: &Path, kind: Kind) -> Result<(), Error> {
-    let unreadable = |error| Error::File(file.into(), error);
+fn check(file: &Path, kind: Kind) -> Result<(), TablebaseError> {
+    let unreadable = |error| TablebaseError::File(file.into(), error);
     let metadata = fs::metadata(file).map_err(unreadable)?;
     if !metadata.is_file() || metadata.len() % 64 != 16 {
-        return Err(Error::Damaged(file.into()));
+        return Err(TablebaseError::Damaged(file.into()));
     }
     let mut start = [0; 4];
     File::open(file).and_then(|mut file| file.read_exact(&mut start)).map_err(unreadable)?;
-    if start == kind.start { Ok(()) } else { Err(Error::Damaged(file.into())) }
+    if start == kind.start { Ok(()) } else { Err(TablebaseError::Damaged(file.into())) }
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ mod files;
 mod prober;
 mod rank;
 
-pub use files::{Error, Files, MAX_PIECES};
+pub use files::{Files, MAX_PIECES, TablebaseError};
 pub use rank::RankedMove;
 
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::types::{Color, Move};
 use prober::Prober;
 use std::fmt;
@@ -68,8 +68,8 @@ impl Files {
     /// Takes the tables into use.
     ///
     /// # Errors
-    /// [`Error::InUse`] while another set is open.
-    pub fn open(self) -> Result<Tablebases, Error> {
+    /// [`TablebaseError::InUse`] while another set is open.
+    pub fn open(self) -> Result<Tablebases, TablebaseError> {
         let prober = Prober::open(&self.folders()?)?;
         Ok(Tablebases { prober, files: self, distances: Mutex::new(()) })
     }
@@ -80,7 +80,7 @@ impl Tablebases {
     ///
     /// # Errors
     /// What these two say.
-    pub fn open(path: &str) -> Result<Self, Error> {
+    pub fn open(path: &str) -> Result<Self, TablebaseError> {
         Files::find(path)?.open()
     }
 
@@ -108,7 +108,12 @@ impl Tablebases {
 
     /// The legal moves, the best first, by what the tables of distances say, else those of outcomes; none if there are no legal moves, or neither says it for all of them.
     /// `history` holds the positions before this one: once one has come again, wins are ranked by how fast they make progress.
-    pub fn rank_root(&self, position: &Position, history: &History, fifty_move_rule: bool) -> Option<Vec<RankedMove>> {
+    pub fn rank_root(
+        &self,
+        position: &Position,
+        history: &GameHistory,
+        fifty_move_rule: bool,
+    ) -> Option<Vec<RankedMove>> {
         let by_distance = || {
             let (_, moves) = self.distances(position)?;
             let (clock, repeated) = (i32::from(position.halfmove_clock()), history.has_repetition(position));

@@ -1,6 +1,6 @@
 //! For machines that the crate `pyrrhic-rs` does not compile for.
 
-use super::{Error, Wdl};
+use super::{TablebaseError, Wdl};
 use crate::board::Position;
 use crate::types::Move;
 
@@ -8,8 +8,8 @@ use crate::types::Move;
 pub(super) enum Prober {}
 
 impl Prober {
-    pub(super) fn open(_: &str) -> Result<Self, Error> {
-        Err(Error::Refused)
+    pub(super) fn open(_: &str) -> Result<Self, TablebaseError> {
+        Err(TablebaseError::Refused)
     }
 
     pub(super) fn outcome(&self, _: &Position) -> Option<Wdl> {

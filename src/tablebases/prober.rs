@@ -1,6 +1,6 @@
 //! The crate `pyrrhic-rs` in the engine's terms. What it lacks is seen to by the caller: that there are files, and what it may be asked.
 
-use super::{Error, Wdl};
+use super::{TablebaseError, Wdl};
 use crate::board::Position;
 use crate::tables;
 use crate::types::{Bitboard, Color, Move, PieceType, Square};
@@ -10,10 +10,10 @@ pub(super) struct Prober(TableBases<Adapter>);
 
 impl Prober {
     /// Opens what lies in folders separated by colons. There must be a table among it: the crate fails for good where there is none.
-    pub(super) fn open(folders: &str) -> Result<Self, Error> {
+    pub(super) fn open(folders: &str) -> Result<Self, TablebaseError> {
         TableBases::new(folders).map(Self).map_err(|error| match error {
-            TBError::AlreadyInitialized => Error::InUse,
-            _ => Error::Refused,
+            TBError::AlreadyInitialized => TablebaseError::InUse,
+            _ => TablebaseError::Refused,
         })
     }
 

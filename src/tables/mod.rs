@@ -9,13 +9,13 @@ pub use reductions::reduction;
 pub use superpiece::superpiece;
 
 use crate::types::{Bitboard, Color, File, Piece, PieceType, Square};
-use kiln_gen::layout::{Lines, Magic, Reach, Sliders, Zobrist};
+use kiln_gen::layout::{Lines, Magic, PseudoAttacks, Sliders, Zobrist};
 use kiln_gen::manifest::Manifest;
 use kiln_gen::{embed, embed_list};
 
 static SLIDERS: &Sliders = embed!("sliders");
 static SLIDER_ATTACKS: &[u64] = embed_list!("slider_attacks");
-static REACH: &Reach = embed!("reach");
+static PSEUDO_ATTACKS: &PseudoAttacks = embed!("pseudo_attacks");
 static LINES: &Lines = embed!("lines");
 static ZOBRIST: &Zobrist = embed!("zobrist");
 static MANIFEST: &[u8] = embed_list!("manifest");
@@ -81,25 +81,25 @@ pub fn queen_attacks(square: Square, occupied: Bitboard) -> Bitboard {
 /// What a knight attacks.
 #[inline]
 pub fn knight_attacks(square: Square) -> Bitboard {
-    Bitboard(REACH.pieces[Color::White][PieceType::Knight][square])
+    Bitboard(PSEUDO_ATTACKS.pieces[Color::White][PieceType::Knight][square])
 }
 
 /// What a king attacks.
 #[inline]
 pub fn king_attacks(square: Square) -> Bitboard {
-    Bitboard(REACH.pieces[Color::White][PieceType::King][square])
+    Bitboard(PSEUDO_ATTACKS.pieces[Color::White][PieceType::King][square])
 }
 
 /// What a pawn of this side attacks.
 #[inline]
 pub fn pawn_attacks(color: Color, square: Square) -> Bitboard {
-    Bitboard(REACH.pieces[color][PieceType::Pawn][square])
+    Bitboard(PSEUDO_ATTACKS.pieces[color][PieceType::Pawn][square])
 }
 
 /// What a piece attacks on an empty board.
 #[inline]
-pub fn reach(piece: Piece, square: Square) -> Bitboard {
-    Bitboard(REACH.pieces[piece.color()][piece.kind()][square])
+pub fn pseudo_attacks(piece: Piece, square: Square) -> Bitboard {
+    Bitboard(PSEUDO_ATTACKS.pieces[piece.color()][piece.kind()][square])
 }
 
 /// What a piece attacks, own pieces included that it defends; for a slider up to the first occupied square of each ray.
@@ -109,7 +109,7 @@ pub fn reach(piece: Piece, square: Square) -> Bitboard {
 pub fn attacks(piece: Piece, square: Square, occupied: Bitboard) -> Bitboard {
     // Nothing stands in the way of a knight; pawns and kings reach only squares that a queen sees.
     let jumps = [0, !0, 0, 0, 0, 0][piece.kind()];
-    reach(piece, square) & (queen_attacks(square, occupied) | Bitboard(jumps))
+    pseudo_attacks(piece, square) & (queen_attacks(square, occupied) | Bitboard(jumps))
 }
 
 /// The squares strictly between two squares on one line; none if they share no line.
@@ -267,7 +267,7 @@ mod tests {
         let hashes = [
             hash(from_ref(SLIDERS)),
             hash(SLIDER_ATTACKS),
-            hash(from_ref(REACH)),
+            hash(from_ref(PSEUDO_ATTACKS)),
             hash(from_ref(LINES)),
             hash(from_ref(superpiece())),
             hash(from_ref(ZOBRIST)),

@@ -2,7 +2,7 @@
 
 use super::san;
 use super::session::Session;
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Bound, Limits, Report, Sink};
 use crate::types::{Color, File, Move, Rank, Score, Square, WinModel};
@@ -21,7 +21,7 @@ pub struct Analysis {
     /// The position.
     pub position: Position,
     /// The positions of the game before it.
-    pub history: History,
+    pub history: GameHistory,
     /// When to stop; with no limit on Ctrl-C.
     pub limits: Limits,
     /// How many of the best lines are shown, at least 1.
@@ -109,7 +109,7 @@ impl<'a> Display<'a> {
     /// Score and chances as White sees them.
     fn verdict(&self, score: Score) -> String {
         let white = if self.position.side_to_move() == Color::White { score } else { -score };
-        let [win, draw, loss] = percents(self.win_model.chances(white, self.position.material()));
+        let [win, draw, loss] = percents(self.win_model.wdl(white, self.position.material()));
         format!("{:>7}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %", pawns(white))
     }
 
@@ -148,7 +148,7 @@ impl<'a> Display<'a> {
 impl Sink for Display<'_> {
     fn report(&mut self, report: &Report) {
         // Bounds are for machines: what counts is soon known exactly.
-        if report.bound != Bound::Exact || report.rank > self.lines.len() {
+        if report.bound != Bound::Exact || report.multipv > self.lines.len() {
             return;
         }
         let &Report { depth, selective_depth, score, nodes, elapsed, hashfull, .. } = report;
@@ -160,13 +160,13 @@ impl Sink for Display<'_> {
             short(speed),
             hashfull / 10
         );
-        let found = Found { depth, score, moves: report.line.to_vec() };
+        let found = Found { depth, score, moves: report.pv.to_vec() };
         let drawn = if self.term.is_term() {
-            self.lines[report.rank - 1] = Some(found);
+            self.lines[report.multipv - 1] = Some(found);
             if self.last_drawn.is_none_or(|last| last.elapsed() >= REFRESH) { self.draw() } else { Ok(()) }
         } else {
-            let row = format!("depth {depth:>2}, {seconds:>6.1} s  {}", self.describe(report.rank, &found));
-            self.lines[report.rank - 1] = Some(found);
+            let row = format!("depth {depth:>2}, {seconds:>6.1} s  {}", self.describe(report.multipv, &found));
+            self.lines[report.multipv - 1] = Some(found);
             writeln!(self.term, "{row}")
         };
         self.broken = drawn.err().or(self.broken.take());

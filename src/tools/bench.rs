@@ -1,6 +1,6 @@
 //! A fixed amount of search whose node count is the engine's signature: equal on every run, machine and backend.
 
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::Limits;
 use crate::tools::session::Session;
@@ -42,7 +42,7 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
     for fen in POSITIONS {
         let position: Position = fen.parse().expect("bench positions are legal");
         session.new_game();
-        let outcome = session.search(&position, &History::new(), 1, &limits, &mut ());
+        let outcome = session.search(&position, &GameHistory::new(), 1, &limits, &mut ());
         nodes += outcome.nodes;
         print(&format!("{:>10} nodes  {fen}", outcome.nodes));
     }

@@ -3,7 +3,7 @@
 mod stat;
 
 use crate::data::random::shuffle;
-use crate::data::{Fault, Game, MAX_RAW, Run, Shard, Sidecar, read, shards};
+use crate::data::{Game, GameFileError, MAX_RAW, Run, Shard, Sidecar, read, shards};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::fs;
@@ -35,7 +35,7 @@ pub enum Task {
 }
 
 /// Does it, and hands lines of text to `print`.
-pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), Fault> {
+pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     match task {
         Task::Stat(files) => print(stat::stat(&all(files)?)?.trim_end()),
         Task::Verify(files) => verify(&all(files)?, print)?,
@@ -76,7 +76,7 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), Fault> {
     Ok(())
 }
 
-fn all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+fn all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, GameFileError> {
     let files: Result<Vec<_>, _> = paths.iter().map(|path| shards(path)).collect();
     Ok(files?.concat())
 }
@@ -93,11 +93,11 @@ struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// Into a folder without shards, with what the sidecars of the inputs say.
-    fn new(folder: &'a Path, files: &[PathBuf]) -> Result<Self, Fault> {
+    fn new(folder: &'a Path, files: &[PathBuf]) -> Result<Self, GameFileError> {
         fs::create_dir_all(folder)
-            .map_err(|error| Fault::of_file(folder, format!("the folder cannot be made: {error}")))?;
+            .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be made: {error}")))?;
         if shards(folder).is_ok() {
-            return Err(Fault::of_file(folder, "there are shards in this folder already; name another one"));
+            return Err(GameFileError::of_file(folder, "there are shards in this folder already; name another one"));
         }
         let mut runs = Vec::new();
         for file in files {
@@ -110,7 +110,7 @@ impl<'a> Output<'a> {
         Ok(Self { folder, runs, shard: Shard::new(), saved: 0, games: 0, positions: 0 })
     }
 
-    fn push(&mut self, raw: &[u8], plies: u64, positions: u64) -> Result<(), Fault> {
+    fn push(&mut self, raw: &[u8], plies: u64, positions: u64) -> Result<(), GameFileError> {
         if self.shard.raw_len() > 0 && self.shard.raw_len() + raw.len() > MAX_RAW {
             self.save()?;
         }
@@ -120,13 +120,13 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    fn save(&mut self) -> Result<(), Fault> {
+    fn save(&mut self) -> Result<(), GameFileError> {
         std::mem::take(&mut self.shard).save(self.folder, self.saved, &self.runs)?;
         self.saved += 1;
         Ok(())
     }
 
-    fn finish(mut self) -> Result<String, Fault> {
+    fn finish(mut self) -> Result<String, GameFileError> {
         if self.shard.raw_len() > 0 {
             self.save()?;
         }
@@ -135,11 +135,12 @@ impl<'a> Output<'a> {
 }
 
 /// Compares each file with its sidecar, and each game with the rules.
-fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), Fault> {
+fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     let mut total = 0;
     for file in files {
         let sidecar = Sidecar::read(file)?;
-        let bytes = fs::read(file).map_err(|error| Fault::of_file(file, format!("it cannot be read: {error}")))?;
+        let bytes =
+            fs::read(file).map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
         // The faulty place first, if there is one: it says more than a hash.
         let [mut games, mut plies, mut positions] = [0; 3];
         let mut reader = read(file)?;
@@ -148,20 +149,27 @@ fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), Fault> {
             let Some(game) = reader.next() else { break };
             let game: Game = game?;
             games += 1;
-            game.check_outcome().map_err(|what| Fault { file: file.clone(), place: Some((games, offset)), what })?;
+            game.check_outcome().map_err(|what| GameFileError {
+                file: file.clone(),
+                place: Some((games, offset)),
+                what,
+            })?;
             plies += game.plies.len() as u64;
             positions += game.trainable() as u64;
         }
         if let Some(sidecar) = &sidecar {
             if !sidecar.matches(&bytes) {
-                return Err(Fault::of_file(file, "its games are sound, but its hash is not that of the sidecar"));
+                return Err(GameFileError::of_file(
+                    file,
+                    "its games are sound, but its hash is not that of the sidecar",
+                ));
             }
             let said = (sidecar.games, sidecar.plies, sidecar.positions);
             if said != (games, plies, positions) {
                 let what = format!(
                     "the sidecar counts {said:?} games, plies and positions, and there are {games}, {plies}, {positions}"
                 );
-                return Err(Fault::of_file(file, what));
+                return Err(GameFileError::of_file(file, what));
             }
         }
         let without = if sidecar.is_none() { ", no sidecar" } else { "" };

@@ -7,7 +7,7 @@ mod selfplay;
 
 pub use super::opening::chess960;
 
-use crate::data::{Fault, MAX_RAW, Run, Shard, Sidecar, shard_path};
+use crate::data::{GameFileError, MAX_RAW, Run, Shard, Sidecar, shard_path};
 use crate::nnue::Network;
 use crate::search::STACK;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
@@ -83,9 +83,9 @@ impl Settings {
 }
 
 /// Generates the shards that are missing, and tells of it by `print` and, on a terminal, by a bar on standard error.
-pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&str)) -> Result<(), Fault> {
+pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     let folder = &settings.folder;
-    let fault = |what: String| Fault::of_file(folder, what);
+    let fault = |what: String| GameFileError::of_file(folder, what);
     fs::create_dir_all(folder).map_err(|error| fault(format!("the folder cannot be made: {error}")))?;
     let _lock = lock(settings)?;
     let run = settings.run(network);
@@ -130,7 +130,7 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
                 // Those that run already find no more shards to do.
                 next.store(missing.len() as u64, Relaxed);
                 let what = format!("{count} threads cannot be started: {error}");
-                *fault.lock().expect("no thread panics") = Some(Fault::of_file(folder, what));
+                *fault.lock().expect("no thread panics") = Some(GameFileError::of_file(folder, what));
                 return;
             }
         };
@@ -186,21 +186,21 @@ fn bar(positions: u64) -> ProgressBar {
 }
 
 /// Two runs in one folder would write the same shards.
-fn lock(settings: &Settings) -> Result<File, Fault> {
+fn lock(settings: &Settings) -> Result<File, GameFileError> {
     let path = settings.folder.join("lock");
     let open = || File::options().create(true).append(true).open(&path);
-    let file = open().map_err(|error| Fault::of_file(&path, format!("it cannot be written: {error}")))?;
+    let file = open().map_err(|error| GameFileError::of_file(&path, format!("it cannot be written: {error}")))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            Err(Fault::of_file(&settings.folder, "another kiln datagen is at work in this folder"))
+            Err(GameFileError::of_file(&settings.folder, "another kiln datagen is at work in this folder"))
         }
-        Err(TryLockError::Error(error)) => Err(Fault::of_file(&path, format!("it cannot be locked: {error}"))),
+        Err(TryLockError::Error(error)) => Err(GameFileError::of_file(&path, format!("it cannot be locked: {error}"))),
     }
 }
 
 /// The sidecar of a shard that is whole and has enough positions. A shard of another run is an error.
-fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Option<Sidecar>, Fault> {
+fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Option<Sidecar>, GameFileError> {
     let path = shard_path(&settings.folder, index);
     let Some(sidecar) = Sidecar::read(&path)? else { return Ok(None) };
     let fields = |run: &Run| serde_json::to_value(run).expect("a run is plain data");
@@ -210,7 +210,7 @@ fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Op
     {
         let theirs = found.get(name).cloned().unwrap_or_default();
         let what = format!("this shard is of a run with {name} {theirs}, not {ours}; use another folder");
-        return Err(Fault::of_file(&path, what));
+        return Err(GameFileError::of_file(&path, what));
     }
     let is_whole = sidecar.positions >= quota && fs::read(&path).is_ok_and(|bytes| sidecar.matches(&bytes));
     Ok(is_whole.then_some(sidecar))
@@ -223,12 +223,12 @@ fn generate(
     network: &Network,
     (index, quota): (u64, u64),
     progress: &Progress,
-) -> Result<(), Fault> {
+) -> Result<(), GameFileError> {
     let mut seed = Sha256::new();
     seed.update(settings.seed.to_le_bytes());
     seed.update(index.to_le_bytes());
     let rng = Xoshiro256PlusPlus::from_seed(seed.finalize().into());
-    let mut table = Table::new(run, network, rng).map_err(|error| Fault::of_file(&settings.folder, error))?;
+    let mut table = Table::new(run, network, rng).map_err(|error| GameFileError::of_file(&settings.folder, error))?;
     let mut shard = Shard::new();
     while shard.positions() < quota && shard.raw_len() < MAX_RAW {
         let nodes = table.nodes();

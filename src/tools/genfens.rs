@@ -2,7 +2,7 @@
 
 use super::opening::walk;
 use super::session::Session;
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::data::random::below;
 use crate::nnue::Network;
 use crate::search::Limits;
@@ -69,7 +69,7 @@ pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)
         };
         let plies = plies + below(2, &mut rng);
         let balanced = walk(start, plies, &mut rng).filter(|position| {
-            session.search(position, &History::new(), 1, &limits, &mut ()).score.value().abs() <= BALANCE
+            session.search(position, &GameHistory::new(), 1, &limits, &mut ()).score.value().abs() <= BALANCE
         });
         match balanced {
             Some(position) => {

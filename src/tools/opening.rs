@@ -34,7 +34,7 @@ pub fn walk(mut position: Position, plies: usize, rng: &mut Xoshiro256PlusPlus) 
         }
         position = position.make(moves[below(moves.len(), rng)]);
     }
-    (!position.is_over()).then_some(position)
+    (position.has_legal_move()).then_some(position)
 }
 
 /// The starting position of Chess960 with a rank for each side; 518 is that of chess.

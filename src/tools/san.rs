@@ -1,7 +1,7 @@
 //! Moves as people write them: standard algebraic notation.
 
 use crate::board::Position;
-use crate::types::{Move, MoveKind, PieceType, Square, Wing};
+use crate::types::{CastlingSide, Move, MoveKind, PieceType, Square};
 
 /// A legal move in standard algebraic notation, as in `Nbxd7+`.
 pub fn san(position: &Position, mv: Move) -> String {
@@ -12,7 +12,7 @@ pub fn san(position: &Position, mv: Move) -> String {
         _ => "",
     };
     if mv.kind() == MoveKind::Castle {
-        return format!("{}{check}", if mv.wing() == Wing::King { "O-O" } else { "O-O-O" });
+        return format!("{}{check}", if mv.castling_side() == CastlingSide::King { "O-O" } else { "O-O-O" });
     }
     let (from, to) = (mv.from(), mv.to());
     let kind = |square| position.piece_on(square).map(|piece| piece.kind());

@@ -1,8 +1,10 @@
 //! The search as the tools use it.
 
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, OutOfMemory, Outcome, Probing, STACK, Search, Signals, Sink, Threads, TranspositionTable};
+use crate::search::{
+    Limits, OutOfMemory, Probing, STACK, SearchRequest, SearchResult, Signals, Sink, Threads, TranspositionTable,
+};
 use std::sync::Arc;
 use std::thread;
 
@@ -48,11 +50,11 @@ impl Session {
     pub fn search(
         &mut self,
         position: &Position,
-        history: &History,
+        history: &GameHistory,
         lines: usize,
         limits: &Limits,
         sink: &mut (impl Sink + Send),
-    ) -> Outcome {
+    ) -> SearchResult {
         thread::scope(|scope| {
             let run = || self.search_here(position, history, lines, limits, sink);
             let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
@@ -64,14 +66,25 @@ impl Session {
     pub fn search_here(
         &mut self,
         position: &Position,
-        history: &History,
+        history: &GameHistory,
         lines: usize,
         limits: &Limits,
         sink: &mut impl Sink,
-    ) -> Outcome {
+    ) -> SearchResult {
         let Self { network, table, threads, signals } = self;
         let (tables, probing) = (None, Probing::default());
-        let search = Search { position, history, moves: &[], lines, limits, network, table, tables, probing, signals };
+        let search = SearchRequest {
+            position,
+            history,
+            search_moves: &[],
+            multi_pv: lines,
+            limits,
+            network,
+            tt: table,
+            tablebases: tables,
+            probing,
+            signals,
+        };
         threads.search(&search, sink)
     }
 }

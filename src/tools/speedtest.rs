@@ -1,7 +1,7 @@
 //! How fast the engine searches the positions of whole games, with threads and hash as in play.
 
 use super::session::Session;
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::Limits;
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ pub fn speedtest(test: &Speedtest, network: &Network, mut print: impl FnMut(&str
     let (mut nodes, mut time) = (0, Duration::ZERO);
     for (name, moves) in GAMES {
         session.new_game();
-        let (mut position, mut history) = (Position::startpos(), History::new());
+        let (mut position, mut history) = (Position::startpos(), GameHistory::new());
         let (before, mut fullest) = (nodes, 0);
         for text in moves.split(' ') {
             let start = Instant::now();

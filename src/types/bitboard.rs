@@ -34,7 +34,7 @@ impl Bitboard {
 
     /// Whether there are two or more squares.
     #[inline]
-    pub const fn has_many(self) -> bool {
+    pub const fn more_than_one(self) -> bool {
         self.0 & self.0.wrapping_sub(1) != 0
     }
 
@@ -46,7 +46,7 @@ impl Bitboard {
 
     /// Whether the sets have a square in common.
     #[inline]
-    pub const fn meets(self, other: Self) -> bool {
+    pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
@@ -184,7 +184,7 @@ mod tests {
         let set: Bitboard = [Square::H8, Square::A1, Square::E4].into_iter().collect();
         assert_eq!(set.into_iter().collect::<Vec<_>>(), [Square::A1, Square::E4, Square::H8]);
         assert_eq!(set.into_iter().len(), 3);
-        assert!(set.has_many() && !Bitboard::from(Square::H8).has_many() && !Bitboard::EMPTY.has_many());
+        assert!(set.more_than_one() && !Bitboard::from(Square::H8).more_than_one() && !Bitboard::EMPTY.more_than_one());
     }
 
     #[test]

@@ -2,10 +2,10 @@ use super::{Color, File, small_enum};
 
 small_enum! {
     /// The side of the king towards which it castles: `King` ends on the g-file, `Queen` on the c-file.
-    Wing, 2, [King, Queen]
+    CastlingSide, 2, [King, Queen]
 }
 
-impl Wing {
+impl CastlingSide {
     /// Where the king ends.
     pub const fn king_target(self) -> File {
         match self {
@@ -33,10 +33,10 @@ impl CastlingRights {
     /// No rights at all.
     pub const NONE: Self = Self([[None; 2]; 2]);
 
-    /// The file of the rook with which `color` may castle towards `wing`.
+    /// The file of the rook with which `color` may castle towards `castling_side`.
     #[inline]
-    pub fn rook(self, color: Color, wing: Wing) -> Option<File> {
-        self.0[color][wing]
+    pub fn rook(self, color: Color, castling_side: CastlingSide) -> Option<File> {
+        self.0[color][castling_side]
     }
 
     /// Whether `color` has any right.
@@ -46,13 +46,13 @@ impl CastlingRights {
     }
 
     /// Gives the right to castle with the rook on `file`.
-    pub fn grant(&mut self, color: Color, wing: Wing, file: File) {
-        self.0[color][wing] = Some(file);
+    pub fn grant(&mut self, color: Color, castling_side: CastlingSide, file: File) {
+        self.0[color][castling_side] = Some(file);
     }
 
     /// Takes one right away.
     #[inline]
-    pub fn revoke(&mut self, color: Color, wing: Wing) {
-        self.0[color][wing] = None;
+    pub fn revoke(&mut self, color: Color, castling_side: CastlingSide) {
+        self.0[color][castling_side] = None;
     }
 }

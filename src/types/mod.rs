@@ -2,19 +2,19 @@
 
 mod bitboard;
 mod castling;
-mod chances;
 mod moves;
 mod piece;
 mod score;
 mod square;
+mod win_model;
 
 pub use bitboard::Bitboard;
-pub use castling::{CastlingRights, Wing};
-pub use chances::WinModel;
+pub use castling::{CastlingRights, CastlingSide};
 pub use moves::{Move, MoveKind};
 pub use piece::{Color, Piece, PieceType};
 pub use score::Score;
 pub use square::{File, Rank, Square};
+pub use win_model::WinModel;
 
 /// Defines an enum over `0..COUNT` whose members index arrays of that length.
 macro_rules! small_enum {

@@ -1,4 +1,4 @@
-use super::{PieceType, Square, Wing};
+use super::{CastlingSide, PieceType, Square};
 use std::fmt;
 use std::num::NonZeroU16;
 
@@ -151,16 +151,16 @@ impl Move {
         self.is_capture() || matches!(self.kind(), MoveKind::PromoteQueen)
     }
 
-    /// For castling: towards which wing.
+    /// For castling: towards which castling_side.
     #[inline]
-    pub const fn wing(self) -> Wing {
-        if self.to() as u8 > self.from() as u8 { Wing::King } else { Wing::Queen }
+    pub const fn castling_side(self) -> CastlingSide {
+        if self.to() as u8 > self.from() as u8 { CastlingSide::King } else { CastlingSide::Queen }
     }
 
     /// The move in UCI notation; castling as the king's move of two squares, or as king takes rook if `chess960`.
     pub fn uci(self, chess960: bool) -> String {
         let to = match self.kind() {
-            MoveKind::Castle if !chess960 => Square::new(self.wing().king_target(), self.from().rank()),
+            MoveKind::Castle if !chess960 => Square::new(self.castling_side().king_target(), self.from().rank()),
             _ => self.to(),
         };
         let promotion = self.promotion().map(|kind| kind.letter().to_string()).unwrap_or_default();

@@ -29,7 +29,7 @@ impl Score {
 
     /// The side to move wins a position that is reached `ply` plies after the root, as a tablebase says.
     #[inline]
-    pub const fn won_by_tablebase(ply: usize) -> Self {
+    pub const fn tb_win_in(ply: usize) -> Self {
         Self(TABLEBASE_WIN - ply as i32)
     }
 
@@ -63,13 +63,13 @@ impl Score {
 
     /// Whether the side to move wins for certain.
     #[inline]
-    pub const fn is_won(self) -> bool {
+    pub const fn is_win(self) -> bool {
         self.0 > BEST_EVALUATION
     }
 
     /// Whether the side to move loses for certain.
     #[inline]
-    pub const fn is_lost(self) -> bool {
+    pub const fn is_loss(self) -> bool {
         self.0 < -BEST_EVALUATION
     }
 
@@ -81,7 +81,7 @@ impl Score {
 
     /// For the transposition table: distances to mate counted from the node at `ply` in place of the root.
     #[inline]
-    pub const fn from_root_to_node(self, ply: usize) -> i16 {
+    pub const fn to_tt(self, ply: usize) -> i16 {
         let ply = ply as i32;
         (if !self.is_decisive() {
             self.0
@@ -92,9 +92,9 @@ impl Score {
         }) as i16
     }
 
-    /// The inverse of [`Score::from_root_to_node`]. Any number gives a score within the bounds.
+    /// The inverse of [`Score::to_tt`]. Any number gives a score within the bounds.
     #[inline]
-    pub const fn from_node_to_root(stored: i16, ply: usize) -> Self {
+    pub const fn from_tt(stored: i16, ply: usize) -> Self {
         let (score, ply) = (Self(stored as i32), ply as i32);
         if !score.is_decisive() {
             score
@@ -172,11 +172,11 @@ mod tests {
     #[test]
     fn mates_are_stored_relative_to_the_node() {
         let found = -Score::mated_in(7);
-        assert_eq!(Score::from_node_to_root(found.from_root_to_node(4), 4), found);
-        assert_eq!(Score::from_node_to_root(found.from_root_to_node(4), 6), -Score::mated_in(9));
-        assert_eq!(Score::from_node_to_root(100, 50), Score::centipawns(100));
-        let won = Score::won_by_tablebase(9);
-        assert!(won.is_won() && (-won).is_lost() && !won.is_mate());
-        assert_eq!(Score::from_node_to_root(won.from_root_to_node(4), 6), Score::won_by_tablebase(11));
+        assert_eq!(Score::from_tt(found.to_tt(4), 4), found);
+        assert_eq!(Score::from_tt(found.to_tt(4), 6), -Score::mated_in(9));
+        assert_eq!(Score::from_tt(100, 50), Score::centipawns(100));
+        let won = Score::tb_win_in(9);
+        assert!(won.is_win() && (-won).is_loss() && !won.is_mate());
+        assert_eq!(Score::from_tt(won.to_tt(4), 6), Score::tb_win_in(11));
     }
 }

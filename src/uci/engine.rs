@@ -2,9 +2,9 @@ use super::command::{Command, Go, SetPosition, parse};
 use super::options::{self, DEFAULT_HASH, Settings};
 use super::output::{Output, Reporter, Style, say};
 use super::strength;
-use crate::board::{History, Position};
+use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
-use crate::search::{Clock, Limits, Outcome, STACK, Search, Signals, Threads, TranspositionTable};
+use crate::search::{Clock, Limits, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
 use crate::tablebases::{self, Files, Tablebases};
 use crate::tools::{bench, eval, genfens, perft};
 use crate::types::Move;
@@ -42,12 +42,12 @@ help, license, quit";
 #[derive(Debug)]
 pub struct Engine {
     position: Position,
-    history: History,
+    history: GameHistory,
     network: Network,
     pub(super) settings: Settings,
     pub(super) output: Output,
     /// Absent while a search has them.
-    means: Option<Box<Means>>,
+    resources: Option<Box<SearchResources>>,
     running: Option<Running>,
     /// Commands to be executed in this order.
     waiting: VecDeque<Command>,
@@ -57,11 +57,11 @@ pub struct Engine {
 
 /// What a search has for itself while it runs, and keeps for the next.
 #[derive(Debug)]
-struct Means {
+struct SearchResources {
     threads: Threads,
-    table: TranspositionTable,
-    /// Endgame tables.
-    tables: Option<Tablebases>,
+    tt: TranspositionTable,
+    /// Endgame tablebases.
+    tablebases: Option<Tablebases>,
 }
 
 #[derive(Debug)]
@@ -78,7 +78,7 @@ enum Event {
     /// There are no more lines.
     End,
     /// A search is over. Whatever a GUI says to its move comes after this.
-    Over(Box<Means>),
+    Over(Box<SearchResources>),
 }
 
 /// Whether to go on.
@@ -124,16 +124,16 @@ impl Engine {
     /// # Panics
     /// If not even the default hash can be allocated.
     pub fn with_output(output: impl Write + Send + 'static) -> Self {
-        let table = TranspositionTable::new(DEFAULT_HASH).unwrap_or_else(|error| panic!("{error}"));
+        let tt = TranspositionTable::new(DEFAULT_HASH).unwrap_or_else(|error| panic!("{error}"));
         let threads = Threads::new(1).unwrap_or_else(|error| panic!("{error}"));
         let (sender, events) = mpsc::channel();
         Self {
             position: Position::startpos(),
-            history: History::new(),
+            history: GameHistory::new(),
             network: Network::embedded(),
             settings: Settings::default(),
             output: Output::new(output),
-            means: Some(Box::new(Means { threads, table, tables: None })),
+            resources: Some(Box::new(SearchResources { threads, tt, tablebases: None })),
             running: None,
             waiting: VecDeque::new(),
             events,
@@ -157,8 +157,8 @@ impl Engine {
         while self.next() == Flow::Continue {}
         self.signal(Running::stop);
         while self.running.is_some() {
-            if let Event::Over(means) = self.event() {
-                self.search_is_over(means);
+            if let Event::Over(resources) = self.event() {
+                self.search_is_over(resources);
             }
         }
     }
@@ -179,13 +179,13 @@ impl Engine {
             }
             // Waits until all is done.
             Event::End => self.waiting.push_back(Command::Quit),
-            Event::Over(means) => self.search_is_over(means),
+            Event::Over(resources) => self.search_is_over(resources),
         }
         self.execute_waiting()
     }
 
-    fn search_is_over(&mut self, means: Box<Means>) {
-        (self.means, self.running) = (Some(means), None);
+    fn search_is_over(&mut self, resources: Box<SearchResources>) {
+        (self.resources, self.running) = (Some(resources), None);
         self.output.wait();
     }
 
@@ -212,7 +212,7 @@ impl Engine {
             if let Some(running) = &self.running
                 && command.needs_idle()
             {
-                // Whatever stands before it, a `stop` means this search too, and no other search need wait for one without an end.
+                // Whatever stands before it, a `stop` resources this search too, and no other search need wait for one without an end.
                 let mut waiting = self.waiting.iter();
                 if waiting.any(|command| *command == Command::Stop || command.ends_search() && !running.ends()) {
                     running.stop();
@@ -290,23 +290,23 @@ impl Engine {
 
     /// # Panics
     /// During a search.
-    fn means(&mut self) -> &mut Means {
-        self.means.as_mut().expect("what needs them waits for the end of the search")
+    fn resources(&mut self) -> &mut SearchResources {
+        self.resources.as_mut().expect("what needs them waits for the end of the search")
     }
 
     pub(super) fn set_hash(&mut self, megabytes: usize) -> Result<(), String> {
-        let Means { threads, table, .. } = self.means();
+        let SearchResources { threads, tt, .. } = self.resources();
         // GUIs send all options again and again.
-        if table.megabytes() != megabytes {
-            *table = TranspositionTable::new(megabytes).map_err(|error| error.to_string())?;
+        if tt.megabytes() != megabytes {
+            *tt = TranspositionTable::new(megabytes).map_err(|error| error.to_string())?;
             // Not every GUI sends `ucinewgame`.
-            table.clear(threads.count());
+            tt.clear(threads.count());
         }
         Ok(())
     }
 
     pub(super) fn set_threads(&mut self, count: usize) -> Result<(), String> {
-        let threads = &mut self.means().threads;
+        let threads = &mut self.resources().threads;
         if threads.count() != count {
             *threads = Threads::new(count).map_err(|error| error.to_string())?;
         }
@@ -327,32 +327,32 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes the endgame tables in these folders, or none; if they cannot be used, those before stay.
-    pub(super) fn set_tables(&mut self, path: &str) -> Result<(), String> {
-        let complain = |error: tablebases::Error| format!("SyzygyPath stays as it was: {error}");
+    /// Takes the endgame tablebases in these folders, or none; if they cannot be used, those before stay.
+    pub(super) fn set_tablebases(&mut self, path: &str) -> Result<(), String> {
+        let complain = |error: tablebases::TablebaseError| format!("SyzygyPath stays as it was: {error}");
         let found = if path.is_empty() { None } else { Some(Files::find(path).map_err(complain)?) };
         // There can be but one set at a time.
-        self.means().tables = None;
+        self.resources().tablebases = None;
         if let Some(found) = found {
-            let tables = found.open().map_err(complain)?;
-            let (files, pieces) = (tables.files(), tables.pieces());
+            let tablebases = found.open().map_err(complain)?;
+            let (files, pieces) = (tablebases.files(), tablebases.pieces());
             say!(self.output, "info string {files} Syzygy files found, for up to {pieces} pieces");
-            self.means().tables = Some(tables);
+            self.resources().tablebases = Some(tablebases);
         }
         Ok(())
     }
 
     /// Forgets all that earlier searches have found.
     pub(super) fn forget(&mut self) {
-        let Means { threads, table, .. } = self.means();
+        let SearchResources { threads, tt, .. } = self.resources();
         threads.clear();
-        table.clear(threads.count());
+        tt.clear(threads.count());
     }
 
     /// Sets up a position if all of its moves are legal; else says which is not and leaves the position as it was.
     fn set_position(&mut self, set: SetPosition) {
         let mut position = set.start;
-        let mut history = History::new();
+        let mut history = GameHistory::new();
         for text in &set.moves {
             let Some(mv) = position.parse_move(text) else {
                 let fen = position.fen(self.settings.chess960);
@@ -386,25 +386,25 @@ impl Engine {
         signals.pondering.store(go.ponder, Relaxed);
         let (output, sender, said) = (self.output.clone(), self.sender.clone(), Arc::clone(&signals));
         let (position, history, network) = (self.position.clone(), self.history.clone(), self.network.clone());
-        // The means follow once there is a thread: if there is none, they are not lost.
-        let (give, take) = mpsc::sync_channel::<Box<Means>>(1);
+        // The resources follow once there is a thread: if there is none, they are not lost.
+        let (give, take) = mpsc::sync_channel::<Box<SearchResources>>(1);
         let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
             let _guard = AbortOnPanic;
-            let Ok(mut means) = take.recv() else { return };
-            let search = Search {
+            let Ok(mut resources) = take.recv() else { return };
+            let search = SearchRequest {
                 position: &position,
                 history: &history,
-                moves: &moves,
-                lines,
+                search_moves: &moves,
+                multi_pv: lines,
                 limits: &limits,
                 network: &network,
-                table: &means.table,
-                tables: means.tables.as_ref(),
+                tt: &resources.tt,
+                tablebases: resources.tablebases.as_ref(),
                 probing,
                 signals: &said,
             };
             let mut reporter = Reporter::new(output.clone(), style);
-            let mut outcome = means.threads.search(&search, &mut reporter);
+            let mut outcome = resources.threads.search(&search, &mut reporter);
             if outcome.best.is_none() {
                 say!(output, "info depth 0 score {}", outcome.score);
             }
@@ -420,16 +420,16 @@ impl Engine {
                 thread::park();
             }
             let answer = answer(&outcome, chess960);
-            // The means go back before the move is out, so that the engine is idle when the GUI hears of it.
-            // If the engine is gone, nobody needs the means.
-            let hand_back = move || drop(sender.send(Event::Over(means)));
+            // The resources go back before the move is out, so that the engine is idle when the GUI hears of it.
+            // If the engine is gone, nobody needs the resources.
+            let hand_back = move || drop(sender.send(Event::Over(resources)));
             output.line_after(hand_back, format_args!("{answer}"));
         });
         match thread {
             Ok(thread) => {
                 self.running = Some(Running { thread: thread.thread().clone(), signals, is_bounded });
-                let means = self.means.take().expect("what searches waits for the end of the search before");
-                give.send(means).expect("the thread takes them before anything else");
+                let resources = self.resources.take().expect("what searches waits for the end of the search before");
+                give.send(resources).expect("the thread takes them before anything else");
             }
             Err(error) => {
                 say!(self.output, "info string cannot start a search: {error}");
@@ -482,7 +482,7 @@ impl Engine {
     }
 }
 
-fn answer(outcome: &Outcome, chess960: bool) -> String {
+fn answer(outcome: &SearchResult, chess960: bool) -> String {
     match (outcome.best, outcome.ponder) {
         (Some(best), Some(ponder)) => format!("bestmove {} ponder {}", best.uci(chess960), ponder.uci(chess960)),
         (Some(best), None) => format!("bestmove {}", best.uci(chess960)),

@@ -135,7 +135,7 @@ pub fn options() -> [Definition; 16] {
             "a network's file of the shape the engine is built for, if not the embedded one",
             Text(Engine::set_network),
         ),
-        definition("SyzygyPath", "folders with Syzygy tables", Text(Engine::set_tables)),
+        definition("SyzygyPath", "folders with Syzygy tables", Text(Engine::set_tablebases)),
         definition(
             "SyzygyProbeDepth",
             "the least depth at which the largest Syzygy tables are asked",

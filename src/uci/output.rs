@@ -107,25 +107,25 @@ impl Style {
 
     /// The `info` line of a report.
     fn text(&self, report: &Report) -> String {
-        let Report { depth, selective_depth, rank, score, nodes, elapsed, hashfull, tablebase_hits, line, .. } =
+        let Report { depth, selective_depth, multipv, score, nodes, elapsed, hashfull, tablebase_hits, pv, .. } =
             *report;
-        let mut text = format!("info depth {depth} seldepth {selective_depth} multipv {rank} score {score}");
+        let mut text = format!("info depth {depth} seldepth {selective_depth} multipv {multipv} score {score}");
         text += match report.bound {
             Bound::Exact => "",
             Bound::Lower => " lowerbound",
             Bound::Upper => " upperbound",
         };
         if let Some((model, material)) = self.chances {
-            let [win, draw, loss] = model.chances(score, material);
+            let [win, draw, loss] = model.wdl(score, material);
             // A string takes all that is written to it.
             let _ = write!(text, " wdl {win} {draw} {loss}");
         }
         let nps = (nodes as f64 / elapsed.as_secs_f64().max(1e-6)) as u64;
         let time = elapsed.as_millis();
         let _ = write!(text, " nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tablebase_hits} time {time}");
-        if !line.is_empty() {
+        if !pv.is_empty() {
             text += " pv";
-            for mv in line {
+            for mv in pv {
                 text.push(' ');
                 text += &mv.uci(self.chess960);
             }
@@ -174,13 +174,13 @@ impl Reporter {
 
 impl Sink for Reporter {
     fn report(&mut self, report: &Report) {
-        let &Report { depth, score, line, .. } = report;
-        if let (Bound::Exact, Some(&best)) = (report.bound, line.first()) {
+        let &Report { depth, score, pv, .. } = report;
+        if let (Bound::Exact, Some(&best)) = (report.bound, pv.first()) {
             self.candidates.retain(|candidate| candidate.best != best);
-            let text = self.style.text(&Report { rank: 1, ..report.clone() });
-            self.candidates.push(Candidate { best, ponder: line.get(1).copied(), score, depth, text });
+            let text = self.style.text(&Report { multipv: 1, ..report.clone() });
+            self.candidates.push(Candidate { best, ponder: pv.get(1).copied(), score, depth, text });
         }
-        if report.rank <= self.style.lines {
+        if report.multipv <= self.style.lines {
             say!(self.output, "{}", self.style.text(report));
         }
     }
@@ -205,20 +205,20 @@ mod tests {
         let report = Report {
             depth: 7,
             selective_depth: 12,
-            rank: 2,
+            multipv: 2,
             score: Score::centipawns(-34),
             bound: Bound::Exact,
             nodes: 5000,
             elapsed: Duration::from_millis(50),
             hashfull: 3,
             tablebase_hits: 9,
-            line: &line,
+            pv: &line,
         };
         let counts = "nodes 5000 nps 100000 hashfull 3 tbhits 9 time 50";
         let expected = format!("info depth 7 seldepth 12 multipv 2 score cp -34 {counts} pv e1g1 a7a6");
         assert_eq!(style.text(&report), expected);
         assert!(Style { chess960: true, ..style.clone() }.text(&report).ends_with(" pv e1h1 a7a6"));
-        let mated = Report { bound: Bound::Upper, score: Score::mated_in(4), line: &[], ..report };
+        let mated = Report { bound: Bound::Upper, score: Score::mated_in(4), pv: &[], ..report };
         let style = Style { chances: Some((WinModel::DEFAULT, 78)), ..style };
         let expected = format!("info depth 7 seldepth 12 multipv 2 score mate -2 upperbound wdl 0 0 1000 {counts}");
         assert_eq!(style.text(&mated), expected);
@@ -230,29 +230,29 @@ mod tests {
         let moves = [Square::A2, Square::B2, Square::C2].map(|to| Move::new(Square::A1, to, MoveKind::Quiet));
         let mut reporter =
             Reporter::new(Output::new(std::io::sink()), Style { chess960: false, lines: 0, chances: None });
-        let mut report = |depth, rank, mv: usize, score, bound| {
+        let mut report = |depth, multipv, mv: usize, score, bound| {
             reporter.report(&Report {
                 depth,
                 selective_depth: 1,
-                rank,
+                multipv,
                 score: Score::centipawns(score),
                 bound,
                 nodes: 1,
                 elapsed: Duration::ZERO,
                 hashfull: 0,
                 tablebase_hits: 0,
-                line: &moves[mv..=mv],
+                pv: &moves[mv..=mv],
             });
         };
         // The third move falls behind after the first iteration, and only a bound is heard of the second in the last.
-        for (depth, rank, mv, score, bound) in [
+        for (depth, multipv, mv, score, bound) in [
             (1, 1, 2, 90, Bound::Exact),
             (2, 1, 0, 50, Bound::Exact),
             (2, 2, 1, 40, Bound::Exact),
             (3, 1, 0, 20, Bound::Exact),
             (3, 2, 1, 99, Bound::Lower),
         ] {
-            report(depth, rank, mv, score, bound);
+            report(depth, multipv, mv, score, bound);
         }
         let mut heard: Vec<_> =
             reporter.into_candidates().into_iter().map(|candidate| (candidate.best, candidate.score.value())).collect();

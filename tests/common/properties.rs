@@ -7,7 +7,7 @@ use kiln::nnue::Network;
 use kiln::tablebases::{Files, MAX_PIECES};
 use kiln::tools::{eval, net, san};
 use kiln::uci::{Command, Engine, SetPosition, parse};
-use kiln_gen::network::{Asset, Fault, MAGIC, VERSION};
+use kiln_gen::network::{Asset, AssetError, MAGIC, VERSION};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Cursor, Write};
@@ -125,7 +125,7 @@ pub fn sidecar(json: &[u8], shard: &Path) {
     }
 }
 
-fn is_refusal(fault: &Fault) -> bool {
+fn is_refusal(fault: &AssetError) -> bool {
     is_reason(&fault.to_string())
 }
 

@@ -41,7 +41,7 @@ fn main() -> anyhow::Result<()> {
             let number = round * batches + i;
             let place = order.from(number * BATCH as u64);
             let step = Step { rate: 1e-3, number: number + 1, decay: 0.01 };
-            loss += worker.learn(&mut network, BATCH, |i| data.training[place(i)], Target { result: 0.0 }, step);
+            loss += worker.train_batch(&mut network, BATCH, |i| data.training[place(i)], Target { result: 0.0 }, step);
         }
         let learnt = batches as f64 * BATCH as f64;
         println!("{:8.0} positions/s, loss {:.6}", learnt / start.elapsed().as_secs_f64(), loss / learnt);

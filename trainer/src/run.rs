@@ -92,7 +92,7 @@ impl Training {
             ),
             None => format!("{} batches done", progress.batches),
         };
-        format!("{shape}; {learnt} positions to learn from, {held_out} held out; {state}")
+        format!("{shape}; {learnt} positions to train_batch from, {held_out} held out; {state}")
     }
 
     /// Trains to the end, or until `stop` says so after a batch; then a checkpoint is written, as it is now and then anyway.
@@ -114,7 +114,7 @@ impl Training {
             let target = Target { result: training.wdl_at(batch) };
             let step = Step { rate: training.rate_at(batch), number: batch + 1, decay: training.decay };
             let positions = &self.data.training;
-            let loss = worker.learn(&mut self.network, size, |i| positions[place(i)], target, step);
+            let loss = worker.train_batch(&mut self.network, size, |i| positions[place(i)], target, step);
             ensure!(loss.is_finite(), "the loss is not finite in batch {batch}; a lower training.rate may help");
             self.progress.batches += 1;
             self.progress.loss += loss;

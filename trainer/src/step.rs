@@ -98,7 +98,7 @@ impl Worker {
     }
 
     /// Learns from `count` positions, told by their number. Returns the sum of the losses, before the step.
-    pub fn learn<F: Fn(usize) -> ChessBoard + Sync>(
+    pub fn train_batch<F: Fn(usize) -> ChessBoard + Sync>(
         &mut self,
         network: &mut Network,
         count: usize,

@@ -1,7 +1,7 @@
 //! Games of random moves, scored by material: to try and time the trainer without generated data.
 
 use kiln::board::Position;
-use kiln::data::{Game, Outcome, Ply};
+use kiln::data::{Game, Outcome, ScoredMove};
 use kiln::types::{Color, PieceType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -31,7 +31,7 @@ pub fn shard(games: usize, seed: u64) -> io::Result<Vec<u8>> {
                 break;
             }
             let best = moves[random.next_u64() as usize % moves.len()];
-            plies.push(Ply { best, score: balance(&position) });
+            plies.push(ScoredMove { best, score: balance(&position) });
             position = position.make(best);
         }
         let outcome = match balance(&position) {

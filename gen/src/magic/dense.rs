@@ -19,7 +19,7 @@
 //!
 //! All is bounded by counts of trials, never by time, so that a seed gives the same tables on every host.
 
-use super::{Case, Tables, below, cases, construct};
+use super::{Case, MagicTables, below, cases, construct};
 use crate::geometry::{BISHOP, ROOK, relevant_mask};
 use crate::layout::{Magic, Sliders};
 use alloc::{format, string::String, vec, vec::Vec};
@@ -50,7 +50,7 @@ impl Problem {
         let directions = if number < 64 { &ROOK } else { &BISHOP };
         let mask = relevant_mask(number % 64, directions);
         let mut cases: Vec<Case> = cases(number % 64, directions);
-        // Wrong factors are soon found out by occupancies of few pieces, whose attack sets differ most.
+        // MagicError factors are soon found out by occupancies of few pieces, whose attack sets differ most.
         cases.sort_by_key(|&(occupied, _)| occupied.count_ones());
         let mut sets: Vec<u64> = cases.iter().map(|&(_, attacks)| attacks).collect();
         sets.sort_unstable();
@@ -284,15 +284,15 @@ fn shifted(words: &[u64], shift: usize) -> impl Iterator<Item = u64> {
     words.iter().chain(core::iter::once(&0)).zip(carries).map(move |(word, carry)| word << shift | carry)
 }
 
-/// Does `steps` steps of a [`Search`] with a local search that soon gives up. None are needed for tables that are denser than the plain ones.
-pub fn search(seed: u64, steps: u64) -> Tables {
-    let mut search = Search::new(seed, 1000);
+/// Does `steps` steps of a [`DenseSearch`] with a local search that soon gives up. None are needed for tables that are denser than the plain ones.
+pub fn search(seed: u64, steps: u64) -> MagicTables {
+    let mut search = DenseSearch::new(seed, 1000);
     (0..steps).for_each(|_| search.step());
     search.tables()
 }
 
 /// A search that goes on step by step for as long as one likes.
-pub struct Search {
+pub struct DenseSearch {
     seed: u64,
     steps: u64,
     patience: u32,
@@ -302,7 +302,7 @@ pub struct Search {
     trials: Trials,
 }
 
-impl Search {
+impl DenseSearch {
     /// Starts from constructed factors and some that are known. The local search of each step gives up after `patience` trials without success.
     pub fn new(seed: u64, patience: u32) -> Self {
         let mut search = Self::empty(seed, patience);
@@ -352,8 +352,8 @@ impl Search {
     }
 
     /// The smallest tables so far.
-    pub fn tables(&self) -> Tables {
-        Tables::assemble(self.sliders()).expect("windows take different entries")
+    pub fn tables(&self) -> MagicTables {
+        MagicTables::assemble(self.sliders()).expect("windows take different entries")
     }
 
     fn sliders(&self) -> Sliders {
@@ -433,18 +433,18 @@ impl Search {
 
 /// A text that is no state of a search: damaged, or of another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damaged {
+pub struct DenseStateError {
     /// The line that is wrong, counted from 1. The first holds the checksum of all others.
     pub line: usize,
 }
 
-impl fmt::Display for Damaged {
+impl fmt::Display for DenseStateError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "this is no state of a search for dense magics, or a damaged one: line {} is wrong", self.line)
     }
 }
 
-impl core::error::Error for Damaged {}
+impl core::error::Error for DenseStateError {}
 
 const NAMES: [&str; 2] = ["rook", "bishop"];
 
@@ -453,7 +453,7 @@ fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-impl Search {
+impl DenseSearch {
     /// The state as text: a checksum, the numbers of the search, the windows that are known (slider, square, factor, shift), and the smallest
     /// tables in the form of [`super::to_text`].
     pub fn to_text(&self) -> String {
@@ -469,9 +469,9 @@ impl Search {
         format!("checksum {:#018x}\n{text}", checksum(&text))
     }
 
-    /// Reads what [`Search::to_text`] wrote.
-    pub fn from_text(text: &str) -> Result<Self, Damaged> {
-        let damaged = |line| Damaged { line };
+    /// Reads what [`DenseSearch::to_text`] wrote.
+    pub fn from_text(text: &str) -> Result<Self, DenseStateError> {
+        let damaged = |line| DenseStateError { line };
         let (first, text) = text.split_once('\n').ok_or(damaged(1))?;
         if first != format!("checksum {:#018x}", checksum(text)) {
             return Err(damaged(1));

@@ -4,7 +4,7 @@
 //! `i16`, not `i32`. Networks with layers are as in bullet's `examples/progression/4_multi_layer.rs`: weights of the first layer are `i8` in units of `qb`, what follows is `f32`,
 //! weights are transposed. The files tell nothing of their dimensions.
 
-use super::{Asset, Fault, Head, Header, Weights};
+use super::{Asset, AssetError, Head, Header, Weights};
 use alloc::vec::Vec;
 
 /// Files are padded to a multiple of this.
@@ -13,14 +13,14 @@ const ALIGN: usize = 64;
 impl Asset {
     /// Reads the `quantised.bin` of bullet's examples. The dimensions are those of the header; the padding may be missing and its
     /// contents do not matter.
-    pub fn import(header: Header, bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn import(header: Header, bytes: &[u8]) -> Result<Self, AssetError> {
         header.check()?;
         // Output biases are the last tensor of the payload, and half as wide here.
         let narrow = if header.head == Head::Single { header.output_bucket_count() } else { 0 };
         let expected = header.payload_length() - 2 * narrow;
         let padded = expected.next_multiple_of(ALIGN);
         if ![expected, padded].contains(&bytes.len()) {
-            return Err(Fault::Quantised { found: bytes.len(), expected, padded });
+            return Err(AssetError::Quantised { found: bytes.len(), expected, padded });
         }
         let (alike, narrow) = bytes[..expected].split_at(expected - 2 * narrow);
         let mut payload = alike.to_vec();
@@ -32,12 +32,12 @@ impl Asset {
     }
 
     /// The file that [`Asset::import`] reads, padded as bullet does.
-    pub fn export(&self) -> Result<Vec<u8>, Fault> {
+    pub fn export(&self) -> Result<Vec<u8>, AssetError> {
         let mut bytes = self.payload();
         if let Weights::Single { output_bias, .. } = &self.weights {
             bytes.truncate(bytes.len() - 4 * output_bias.len());
             for &bias in output_bias {
-                bytes.extend(i16::try_from(bias).map_err(|_| Fault::OutputBias(bias))?.to_le_bytes());
+                bytes.extend(i16::try_from(bias).map_err(|_| AssetError::OutputBias(bias))?.to_le_bytes());
             }
         }
         let padding = bytes.len().next_multiple_of(ALIGN) - bytes.len();

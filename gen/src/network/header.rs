@@ -1,6 +1,6 @@
 //! What an asset says of itself, and which of it can work.
 
-use super::Fault;
+use super::AssetError;
 use alloc::{format, string::String, vec::Vec};
 use bincode::{Decode, Encode};
 use core::ops::RangeInclusive;
@@ -224,10 +224,10 @@ impl Header {
     }
 
     /// Refuses what no engine could be built for, as [`Asset::from_bytes`](super::Asset::from_bytes) does.
-    pub fn check(&self) -> Result<(), Fault> {
+    pub fn check(&self) -> Result<(), AssetError> {
         self.check_texts()?;
         self.check_buckets()?;
-        let wrong = |field, value: u32, allowed| Err(Fault::Dimension { field, value, allowed });
+        let wrong = |field, value: u32, allowed| Err(AssetError::Dimension { field, value, allowed });
         if !HIDDEN_RANGE.contains(&self.hidden) || !self.hidden.is_multiple_of(32) {
             return wrong("hidden", self.hidden, "32 to 2048 in steps of 32");
         }
@@ -256,26 +256,26 @@ impl Header {
     }
 
     /// Texts are shown to users, and by the engine on lines of UCI.
-    fn check_texts(&self) -> Result<(), Fault> {
+    fn check_texts(&self) -> Result<(), AssetError> {
         if self.expected.len() > MAX_EXPECTED {
             let value = self.expected.len() as u32;
-            return Err(Fault::Dimension { field: "number of expected scores", value, allowed: "0 to 16" });
+            return Err(AssetError::Dimension { field: "number of expected scores", value, allowed: "0 to 16" });
         }
         let Provenance { description, commit, .. } = &self.provenance;
         let texts = [("name", &self.name), ("description", description), ("commit", commit)];
         for (field, text) in texts.into_iter().chain(self.expected.iter().map(|expected| ("fen", &expected.fen))) {
             let limit = if field == "description" { DESCRIPTION_LIMIT } else { TEXT_LIMIT };
             if text.len() > limit {
-                return Err(Fault::Text { field, length: text.len(), limit });
+                return Err(AssetError::Text { field, length: text.len(), limit });
             }
             if let Some(found) = text.chars().find(|c| c.is_control()) {
-                return Err(Fault::Character { field, found });
+                return Err(AssetError::Character { field, found });
             }
         }
         Ok(())
     }
 
-    fn check_buckets(&self) -> Result<(), Fault> {
+    fn check_buckets(&self) -> Result<(), AssetError> {
         let Inputs { mirrored, king_buckets, threats, .. } = &self.inputs;
         let (limit, allowed) = if *threats {
             (MAX_FEATURE_SETS / THREAT_STATES, "0 to 4 where threats are seen")
@@ -288,7 +288,7 @@ impl Header {
             if king_buckets[square] != king_buckets[square ^ 7] {
                 let value = king_buckets[square].into();
                 let allowed = "that of its mirror image";
-                return Err(Fault::Dimension { field: "a king bucket on files e to h", value, allowed });
+                return Err(AssetError::Dimension { field: "a king bucket on files e to h", value, allowed });
             }
         }
         Ok(())
@@ -300,13 +300,13 @@ fn count(buckets: &[u8]) -> usize {
 }
 
 /// Buckets are numbered from 0, fewer than `limit` of them, and each number is used, or weights would be there for nothing.
-fn check_numbers(field: &'static str, buckets: &[u8], limit: usize, allowed: &'static str) -> Result<(), Fault> {
+fn check_numbers(field: &'static str, buckets: &[u8], limit: usize, allowed: &'static str) -> Result<(), AssetError> {
     let buckets_used = count(buckets);
     if buckets_used > limit {
-        return Err(Fault::Dimension { field, value: buckets_used as u32 - 1, allowed });
+        return Err(AssetError::Dimension { field, value: buckets_used as u32 - 1, allowed });
     }
     match (0..buckets_used).find(|&number| !buckets.contains(&(number as u8))) {
-        Some(missing) => Err(Fault::Gap { field, missing }),
+        Some(missing) => Err(AssetError::Gap { field, missing }),
         None => Ok(()),
     }
 }

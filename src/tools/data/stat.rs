@@ -1,4 +1,4 @@
-use crate::data::{Fault, Game, Outcome, is_trainable, read};
+use crate::data::{Game, GameFileError, Outcome, is_trainable, read};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -115,7 +115,7 @@ impl Statistics {
 }
 
 /// Tables of what is in these files.
-pub fn stat(files: &[PathBuf]) -> Result<String, Fault> {
+pub fn stat(files: &[PathBuf]) -> Result<String, GameFileError> {
     let mut all = Statistics { pieces: vec![Bin::default(); 33], ..Statistics::default() };
     for file in files {
         for game in read(file)? {

@@ -1,5 +1,5 @@
-use crate::board::{History, Position};
-use crate::data::{Game, Outcome, Ply, Run, rule_outcome};
+use crate::board::{GameHistory, Position};
+use crate::data::{Game, Outcome, Run, ScoredMove, rule_outcome};
 use crate::nnue::Network;
 use crate::search::{Limits, OutOfMemory};
 use crate::tools::opening::{chance, opening};
@@ -47,7 +47,7 @@ impl<'a> Table<'a> {
         let is_adjudicated = !chance(self.run.unadjudicated_percent, &mut self.rng);
         let mut referee = Referee::default();
         let mut game = Game { start: start.clone(), outcome: Outcome::Draw, plies: Vec::with_capacity(200) };
-        let (mut position, mut history) = (start, History::new());
+        let (mut position, mut history) = (start, GameHistory::new());
         loop {
             let outcome = self.session.search_here(&position, &history, 1, &self.limits, &mut ());
             self.nodes += outcome.nodes;
@@ -58,7 +58,7 @@ impl<'a> Table<'a> {
             let side = position.side_to_move();
             // Scores lie within ±32,001.
             let score = if side == Color::White { score.value() } else { -score.value() } as i16;
-            game.plies.push(Ply { best, score });
+            game.plies.push(ScoredMove { best, score });
             history.push(&position);
             position = position.make(best);
             let ended = rule_outcome(&position, &history)

@@ -5,7 +5,7 @@ use core::fmt;
 
 /// Why an asset is refused, or cannot be exchanged with another program.
 #[derive(Debug)]
-pub enum Fault {
+pub enum AssetError {
     /// The file cannot be read.
     Read(std::io::Error),
     /// It is no regular file.
@@ -106,7 +106,7 @@ pub enum Fault {
     OutputBias(i32),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for AssetError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Read(error) => write!(f, "it cannot be read: {error}"),
@@ -146,4 +146,4 @@ impl fmt::Display for Fault {
     }
 }
 
-impl core::error::Error for Fault {}
+impl core::error::Error for AssetError {}

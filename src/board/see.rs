@@ -3,21 +3,21 @@ use crate::tables::{between, bishop_attacks, line, rook_attacks};
 use crate::types::{Bitboard, Color, Move, MoveKind, PieceType, Square};
 
 /// What pieces are worth in exchanges, in centipawns, by type. The king is worth nothing: it is never taken.
-pub const EXCHANGE_VALUES: [i32; 6] = [100, 300, 300, 500, 900, 0];
+pub const SEE_VALUES: [i32; 6] = [100, 300, 300, 500, 900, 0];
 
 impl Position {
-    /// Whether a legal move gains at least `threshold` centipawns once both sides have taken on its target square for as
+    /// Whether a legal move see_ge at least `threshold` centipawns once both sides have taken on its target square for as
     /// long as it pays them, each time with the least valuable piece (static exchange evaluation). Pinned pieces do not take part while the pinning piece
-    /// is there, except along the pin. Castling gains nothing.
+    /// is there, except along the pin. Castling see_ge nothing.
     ///
     /// The method is swapping with a changing bound (Chessprogramming wiki, "SEE - The Swap Algorithm").
-    pub fn gains(&self, mv: Move, threshold: i32) -> bool {
+    pub fn see_ge(&self, mv: Move, threshold: i32) -> bool {
         let (us, them) = (self.side, !self.side);
         let (from, to) = (mv.from(), mv.to());
         if mv.kind() == MoveKind::Castle {
             return threshold <= 0;
         }
-        let value = |kind: PieceType| EXCHANGE_VALUES[kind];
+        let value = |kind: PieceType| SEE_VALUES[kind];
         let mover = self.place(from).kind();
         let mut at_risk = mover;
         let mut gain = self.board[to].map_or(0, |victim| value(victim.kind()));
@@ -54,7 +54,7 @@ impl Position {
             let free = own - self.held(own, king(side), side, to, occupied);
             let least = |kind| Some((kind, (free & self.kinds[kind]).first()?));
             let Some((kind, square)) = PieceType::ALL.into_iter().find_map(least) else { return reached };
-            if kind == PieceType::King && attackers.meets(self.colors[!side]) {
+            if kind == PieceType::King && attackers.intersects(self.colors[!side]) {
                 // It would be taken in turn.
                 return reached;
             }
@@ -79,7 +79,7 @@ impl Position {
         // What stands on `to` by now has been taken there.
         for sniper in (self.snipers(king, !color) & occupied) - to.into() {
             let blockers = between(king, sniper) & occupied;
-            if !blockers.has_many() && !line(king, sniper).has(to) {
+            if !blockers.more_than_one() && !line(king, sniper).has(to) {
                 held |= blockers & pieces;
             }
         }

@@ -1,6 +1,6 @@
 use super::Score;
 
-/// How scores turn into chances: a game is won with the probability σ((x − a) / b) for a score of x pawns, lost with that for −x, and else drawn. Both numbers follow the
+/// How scores turn into wdl: a game is won with the probability σ((x − a) / b) for a score of x pawns, lost with that for −x, and else drawn. Both numbers follow the
 /// material: a is the score that wins every second game, b how slowly that changes. The idea is Stockfish's; it takes polynomials of third degree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WinModel {
@@ -18,9 +18,9 @@ impl WinModel {
         if constants == [0; 4] { Self::DEFAULT } else { Self { constants } }
     }
 
-    /// The chances to win, draw and lose in thousandths, which sum up to 1000, for the side that the score is for. `material` is that of both sides together
+    /// The wdl to win, draw and lose in thousandths, which sum up to 1000, for the side that the score is for. `material` is that of both sides together
     /// in pawns (1, 3, 3, 5, 9), 78 at the start.
-    pub fn chances(self, score: Score, material: u32) -> [u32; 3] {
+    pub fn wdl(self, score: Score, material: u32) -> [u32; 3] {
         if score.is_mate() {
             return if score > Score::DRAW { [1000, 0, 0] } else { [0, 0, 1000] };
         }
@@ -48,9 +48,9 @@ mod tests {
                 let mut last = [0, 0, 1000];
                 for value in -4000..4000 {
                     let score = Score::centipawns(value);
-                    let [win, draw, loss] = model.chances(score, material);
+                    let [win, draw, loss] = model.wdl(score, material);
                     assert_eq!(win + draw + loss, 1000, "{model:?} {value}");
-                    assert_eq!(model.chances(-score, material), [loss, draw, win]);
+                    assert_eq!(model.wdl(-score, material), [loss, draw, win]);
                     assert!(win >= last[0] && loss <= last[2]);
                     last = [win, draw, loss];
                 }
@@ -62,9 +62,9 @@ mod tests {
     fn sure_results() {
         let model = WinModel::new([0; 4]);
         assert_eq!(model, WinModel::DEFAULT);
-        assert_eq!(model.chances(-Score::mated_in(7), 20), [1000, 0, 0]);
-        assert_eq!(model.chances(Score::mated_in(6), 20), [0, 0, 1000]);
-        let [win, draw, loss] = model.chances(Score::centipawns(84), 78);
+        assert_eq!(model.wdl(-Score::mated_in(7), 20), [1000, 0, 0]);
+        assert_eq!(model.wdl(Score::mated_in(6), 20), [0, 0, 1000]);
+        let [win, draw, loss] = model.wdl(Score::centipawns(84), 78);
         assert!((498..=500).contains(&win) && draw > 400 && loss < 100, "{win} {draw} {loss}");
     }
 }

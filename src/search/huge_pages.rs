@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 /// The size of a large page, where the system has any.
 const LARGE: usize = 2 << 20;
 
-/// Memory could not be had.
+/// ThreadData could not be had.
 #[derive(Debug)]
 pub struct OutOfMemory {
     what_for: String,
@@ -39,12 +39,12 @@ pub fn map(bytes: usize) -> io::Result<MmapMut> {
 }
 
 /// Anything large that begins as zeros and never lies on the stack.
-pub struct Pages<T> {
+pub struct HugePageBox<T> {
     memory: MmapMut,
     holds: PhantomData<T>,
 }
 
-impl<T> Pages<T> {
+impl<T> HugePageBox<T> {
     /// All zero.
     ///
     /// # Safety
@@ -59,7 +59,7 @@ impl<T> Pages<T> {
     }
 }
 
-impl<T> Deref for Pages<T> {
+impl<T> Deref for HugePageBox<T> {
     type Target = T;
 
     #[inline]
@@ -70,7 +70,7 @@ impl<T> Deref for Pages<T> {
     }
 }
 
-impl<T> DerefMut for Pages<T> {
+impl<T> DerefMut for HugePageBox<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above; and nobody else has a reference, since `self` is borrowed mutably.

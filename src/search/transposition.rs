@@ -1,4 +1,4 @@
-use super::pages::{self, OutOfMemory};
+use super::huge_pages::{self, OutOfMemory};
 use crate::simd;
 use crate::types::{Move, Score};
 use memmap2::MmapRaw;
@@ -35,7 +35,7 @@ pub enum Bound {
 /// What the table knows of a position. It may belong to another position or be torn from two, rarely: the move must
 /// be checked, the score is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TtEntry {
     /// The best move found, perhaps not legal.
     pub best: Option<Move>,
     /// The score, distances to mate counted from the root of the search.
@@ -47,10 +47,10 @@ pub struct Entry {
     /// What the score means; nothing if none was found, only the position evaluated.
     pub bound: Option<Bound>,
     /// Whether the position was ever searched with an open window.
-    pub was_pv: bool,
+    pub tt_pv: bool,
 }
 
-impl Entry {
+impl TtEntry {
     /// Whether the score says as much about this window as a search would.
     #[inline]
     pub fn decides(&self, alpha: Score, beta: Score) -> bool {
@@ -136,8 +136,8 @@ impl Packed {
 impl TranspositionTable {
     /// An empty table of this size. The system zeroes the memory when it is first touched: before a search with a clock comes [`TranspositionTable::clear`].
     pub fn new(megabytes: usize) -> Result<Self, OutOfMemory> {
-        let memory =
-            pages::map(megabytes << 20).map_err(|error| OutOfMemory::new(format!("{megabytes} MB of hash"), error))?;
+        let memory = huge_pages::map(megabytes << 20)
+            .map_err(|error| OutOfMemory::new(format!("{megabytes} MB of hash"), error))?;
         Ok(Self { memory: memory.into(), megabytes, age: AtomicU8::new(0) })
     }
 
@@ -192,30 +192,30 @@ impl TranspositionTable {
         self.age.store((self.age.load(Relaxed) + 1) % AGES, Relaxed);
     }
 
-    /// Has the processor fetch what is known of a position that will soon be asked for.
+    /// Has the processor fetch what is tt_entry of a position that will soon be asked for.
     #[inline]
     pub fn prefetch(&self, key: u64) {
         simd::prefetch(self.cluster(key));
     }
 
-    /// What is known of the position with this key, `ply` plies from the root.
-    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+    /// What is tt_entry of the position with this key, `ply` plies from the root.
+    pub fn probe(&self, key: u64, ply: usize) -> Option<TtEntry> {
         let entries = Self::entries(&Self::read(self.cluster(key)));
         let found = entries.into_iter().find(|entry| entry.key() == key as u16 && !entry.is_empty())?;
         let evaluation = found.word(6) as i16;
-        Some(Entry {
+        Some(TtEntry {
             best: Move::from_word(found.word(2)),
-            score: Score::from_node_to_root(found.word(4) as i16, ply),
+            score: Score::from_tt(found.word(4) as i16, ply),
             evaluation: (evaluation != NO_EVALUATION).then(|| Score::centipawns(evaluation.into())),
             depth: found.depth(),
             bound: found.bound(),
-            was_pv: found.0[9] & 4 != 0,
+            tt_pv: found.0[9] & 4 != 0,
         })
     }
 
     /// Remembers a result for the position with this key, `ply` plies from the root, in place of the least useful entry of its cluster. Without
     /// a best move the one stored before for the same position stays.
-    pub fn store(&self, key: u64, ply: usize, new: Entry) {
+    pub fn store(&self, key: u64, ply: usize, new: TtEntry) {
         let cluster = self.cluster(key);
         let mut bytes = Self::read(cluster);
         let entries = Self::entries(&bytes);
@@ -224,7 +224,7 @@ impl TranspositionTable {
         let place = same
             .unwrap_or_else(|| (0..ENTRIES).min_by_key(|&i| entries[i].quality(age)).expect("a cluster has entries"));
         let old = entries[place];
-        let deeper = old.depth() > new.depth + 2 + 2 * i32::from(new.was_pv);
+        let deeper = old.depth() > new.depth + 2 + 2 * i32::from(new.tt_pv);
         if same.is_some() && new.bound != Some(Bound::Exact) && old.age() == age && deeper {
             return;
         }
@@ -235,11 +235,11 @@ impl TranspositionTable {
         } else if same.is_none() {
             entry[2..4].fill(0);
         }
-        entry[4..6].copy_from_slice(&new.score.from_root_to_node(ply).to_le_bytes());
+        entry[4..6].copy_from_slice(&new.score.to_tt(ply).to_le_bytes());
         let evaluation = new.evaluation.map_or(NO_EVALUATION, |evaluation| evaluation.value() as i16);
         entry[6..8].copy_from_slice(&evaluation.to_le_bytes());
         entry[8] = (new.depth + 1).clamp(1, 255) as u8;
-        entry[9] = new.bound.map_or(0, |bound| bound as u8) | u8::from(new.was_pv) << 2 | age << 3;
+        entry[9] = new.bound.map_or(0, |bound| bound as u8) | u8::from(new.tt_pv) << 2 | age << 3;
         for (word, chunk) in cluster.iter().zip(bytes.chunks_exact(8)) {
             word.store(u64::from_le_bytes(chunk.try_into().expect("eight bytes")), Relaxed);
         }
@@ -266,10 +266,10 @@ mod tests {
     use super::*;
     use crate::types::{MoveKind, Square};
 
-    fn entry(depth: i32, score: Score) -> Entry {
+    fn entry(depth: i32, score: Score) -> TtEntry {
         let best = Some(Move::new(Square::E2, Square::E4, MoveKind::DoublePush));
         let evaluation = Some(Score::centipawns(-77));
-        Entry { best, score, evaluation, depth, bound: Some(Bound::Exact), was_pv: depth % 2 == 0 }
+        TtEntry { best, score, evaluation, depth, bound: Some(Bound::Exact), tt_pv: depth % 2 == 0 }
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn threads_may_mix_entries_but_no_fields() {
         let table = TranspositionTable::new(1).unwrap();
-        let written = [[Square::E2, Square::E4], [Square::D7, Square::D5]].map(|[from, to]| Entry {
+        let written = [[Square::E2, Square::E4], [Square::D7, Square::D5]].map(|[from, to]| TtEntry {
             best: Some(Move::new(from, to, MoveKind::DoublePush)),
             ..entry(i32::from(from as u8), Score::centipawns(i32::from(to as u8) * 300))
         });
@@ -332,7 +332,7 @@ mod tests {
     fn the_best_move_outlives_a_result_without_one() {
         let table = TranspositionTable::new(1).unwrap();
         table.store(1, 0, entry(5, Score::DRAW));
-        table.store(1, 0, Entry { best: None, bound: Some(Bound::Upper), ..entry(6, Score::DRAW) });
+        table.store(1, 0, TtEntry { best: None, bound: Some(Bound::Upper), ..entry(6, Score::DRAW) });
         let found = table.probe(1, 0).unwrap();
         assert_eq!((found.best, found.depth), (entry(5, Score::DRAW).best, 6));
     }

@@ -3,11 +3,11 @@ use crate::tables::{between, cuckoo};
 
 /// The keys of the positions before the current one, of the game and of the line that is searched.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct GameHistory {
     keys: Vec<u64>,
 }
 
-impl History {
+impl GameHistory {
     /// An empty one: the current position has no past.
     pub fn new() -> Self {
         Self::default()
@@ -43,7 +43,7 @@ impl History {
         let reversible = usize::from(current.halfmove_clock()).min(self.keys.len().saturating_sub(root));
         (3..=reversible).step_by(2).any(|ago| {
             let difference = current.key() ^ self.keys[self.keys.len() - ago];
-            cuckoo(difference).is_some_and(|(a, b)| !between(a, b).meets(current.occupied()))
+            cuckoo(difference).is_some_and(|(a, b)| !between(a, b).intersects(current.occupied()))
         })
     }
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn one_repetition_in_the_search_or_two_in_the_game() {
         let mut position = Position::startpos();
-        let mut history = History::new();
+        let mut history = GameHistory::new();
         let mut drawn = Vec::new();
         for text in ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(2) {
             history.push(&position);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_repetition_is_seen_a_move_ahead() {
         let mut position = Position::startpos();
-        let mut history = History::new();
+        let mut history = GameHistory::new();
         for text in ["g1f3", "g8f6", "f3g1"] {
             assert!(!history.can_repeat(&position, 0), "before {text}");
             history.push(&position);

@@ -15,7 +15,7 @@ const UNIT: i32 = 16;
 type Table = [[i16; SIZE]; 2];
 
 /// The corrections of a thread, which begin as zeros.
-pub struct Corrections {
+pub struct CorrectionHistory {
     pawn: Table,
     /// By whose pieces they are.
     non_pawn: [Table; 2],
@@ -50,7 +50,7 @@ impl Places {
     }
 }
 
-impl Corrections {
+impl CorrectionHistory {
     /// What to add to the network's score of a position for the side to move, in centipawns, after these moves, the last first.
     pub fn get(&self, position: &Position, moves: [PieceTo; 2]) -> i32 {
         let places = Places::new(position, moves);
