@@ -1,5 +1,10 @@
 //! The kiln: fires every table and the network into `OUT_DIR`, from where `src/tables` and `src/nnue` embed them.
 
+// The table of late move reductions takes its two numbers from the search's parameters.
+#[allow(dead_code)]
+#[path = "src/search/parameters.rs"]
+mod parameters;
+
 use kiln_gen::blob::BlobWriter;
 use kiln_gen::layout::Packing;
 use kiln_gen::network::{Asset, read_file};
@@ -18,9 +23,6 @@ const MAGICS: &str = "assets/magics.txt";
 /// Random seeds; any number would do, a change changes the bench signature (keys) or nothing but the bytes (magics).
 const MAGIC_SEED: u64 = 1;
 const KEY_SEED: u64 = 2;
-/// Late-move reductions: 1.09 + ln(depth) * ln(number) / 2.36 plies, here in 1/1024 ply and in thousandths. They began as Viridithas's, 0.99 and 2.6.
-const REDUCTION_BASE: i16 = 1116;
-const REDUCTION_DIVISOR: NonZeroU16 = NonZeroU16::new(2360).unwrap();
 
 fn main() {
     // Cargo stops the build at such a line, and does not repeat all that was printed as it does after a failed exit.
@@ -52,8 +54,9 @@ fn fire() -> Result<(), Box<dyn Error>> {
     let keys = timed("zobrist", || zobrist::zobrist(KEY_SEED));
     blobs.value("zobrist", &keys)?;
     blobs.value("cuckoo", &timed("cuckoo", || cuckoo::cuckoo(&keys))?)?;
-    let reductions = timed("reductions", || reductions::reductions(REDUCTION_BASE, REDUCTION_DIVISOR));
-    blobs.value("reductions", &reductions)?;
+    let (base, divisor) =
+        (i16::try_from(parameters::lmr_base())?, NonZeroU16::try_from(u16::try_from(parameters::lmr_divisor())?)?);
+    blobs.value("reductions", &timed("reductions", || reductions::reductions(base, divisor)))?;
 
     let packing = packing();
     for blob in timed("network, arranged", || asset.arrange(packing)) {

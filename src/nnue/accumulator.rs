@@ -164,6 +164,11 @@ impl Evaluator {
         Self { network, plies: vec![AccumulatorEntry::new()], current: 0, cache: vec![empty; 4 * KING_BUCKETS] }
     }
 
+    /// Returns the network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
     /// Starts another line with the same network.
     pub fn restart(&mut self) {
         self.begin(0);

@@ -1,23 +1,23 @@
-//! How far the network was off in positions that share a feature with this one, as the search found out (correction history).
+//! Correction history ("corrhist"): how far the static evaluation was off in positions that share a feature with this one.
 
 use super::history::{PieceTo, gravity};
 use super::parameters as p;
 use crate::board::Position;
 use crate::types::Color;
 
-/// Values of each feature that are told apart.
+/// Number of entries by feature.
 const SIZE: usize = 16_384;
-/// Largest value of an entry, which stands for `LIMIT / UNIT` centipawns at a weight of 1024.
+/// Largest absolute value of an entry, which stands for `LIMIT / UNIT` centipawns at a weight of 1024.
 const LIMIT: i32 = 1024;
 const UNIT: i32 = 16;
 
-/// A table by side to move and feature.
+/// By side to move and feature.
 type Table = [[i16; SIZE]; 2];
 
 /// The corrections of a thread, which begin as zeros.
 pub struct CorrectionHistory {
     pawn: Table,
-    /// By whose pieces they are.
+    /// By the colour of the pieces.
     non_pawn: [Table; 2],
     minor: Table,
     major: Table,
@@ -25,8 +25,8 @@ pub struct CorrectionHistory {
     continuation: Table,
 }
 
-/// Where the entries of a position lie.
-struct Places {
+/// The indices of a position's entries.
+struct Indices {
     side: Color,
     pawn: usize,
     non_pawn: [usize; 2],
@@ -35,50 +35,123 @@ struct Places {
     continuation: usize,
 }
 
-impl Places {
-    fn new(position: &Position, moves: [PieceTo; 2]) -> Self {
+impl Indices {
+    fn new(position: &Position, last_moves: [PieceTo; 2]) -> Self {
         let keys = position.keys();
-        let slot = |key: u64| key as usize % SIZE;
+        let index = |key: u64| key as usize % SIZE;
         Self {
             side: position.side_to_move(),
-            pawn: slot(keys.pawn()),
-            non_pawn: Color::ALL.map(|color| slot(keys.non_pawn(color))),
-            minor: slot(keys.minor()),
-            major: slot(keys.major()),
-            continuation: PieceTo::pair(moves) % SIZE,
+            pawn: index(keys.pawn()),
+            non_pawn: Color::ALL.map(|color| index(keys.non_pawn(color))),
+            minor: index(keys.minor()),
+            major: index(keys.major()),
+            continuation: PieceTo::pair(last_moves) % SIZE,
         }
     }
 }
 
 impl CorrectionHistory {
-    /// What to add to the network's score of a position for the side to move, in centipawns, after these moves, the last first.
-    pub fn get(&self, position: &Position, moves: [PieceTo; 2]) -> i32 {
-        let places = Places::new(position, moves);
-        let side = places.side;
-        let of = |table: &Table, place: usize| i32::from(table[side][place]);
-        let sum = p::correction_pawn() * of(&self.pawn, places.pawn)
-            + p::correction_non_pawn()
-                * (of(&self.non_pawn[Color::White], places.non_pawn[Color::White])
-                    + of(&self.non_pawn[Color::Black], places.non_pawn[Color::Black]))
-            + p::correction_minor() * of(&self.minor, places.minor)
-            + p::correction_major() * of(&self.major, places.major)
-            + p::correction_continuation() * of(&self.continuation, places.continuation);
+    /// Returns the correction of a position's static evaluation in centipawns for the side to move. `last_moves` are the
+    /// last two moves, the latest first.
+    pub fn get(&self, position: &Position, last_moves: [PieceTo; 2]) -> i32 {
+        let indices = Indices::new(position, last_moves);
+        let entry = |table: &Table, index: usize| i32::from(table[indices.side][index]);
+        let non_pawn = entry(&self.non_pawn[Color::White], indices.non_pawn[Color::White])
+            + entry(&self.non_pawn[Color::Black], indices.non_pawn[Color::Black]);
+        let sum = p::correction_pawn() * entry(&self.pawn, indices.pawn)
+            + p::correction_non_pawn() * non_pawn
+            + p::correction_minor() * entry(&self.minor, indices.minor)
+            + p::correction_major() * entry(&self.major, indices.major)
+            + p::correction_continuation() * entry(&self.continuation, indices.continuation);
         sum / (1024 * UNIT)
     }
 
-    /// Learns that a search to this depth found a score that is so many centipawns above the (corrected) static one.
-    pub fn update(&mut self, position: &Position, moves: [PieceTo; 2], depth: i32, error: i32) {
-        let places = Places::new(position, moves);
-        let bonus = (error * depth / 8).clamp(-LIMIT / 4, LIMIT / 4);
-        let entries = [
-            &mut self.pawn[places.side][places.pawn],
-            &mut self.minor[places.side][places.minor],
-            &mut self.major[places.side][places.major],
-            &mut self.continuation[places.side][places.continuation],
-        ];
-        let non_pawn = self.non_pawn.iter_mut().zip(places.non_pawn);
-        for entry in entries.into_iter().chain(non_pawn.map(|(table, place)| &mut table[places.side][place])) {
+    /// Records that a search to `depth` scored the position `error` centipawns above its corrected static evaluation.
+    pub fn update(&mut self, position: &Position, last_moves: [PieceTo; 2], depth: i32, error: i32) {
+        let indices = Indices::new(position, last_moves);
+        let limit = p::correction_bonus_limit();
+        let bonus = (error * depth / p::correction_bonus_divisor()).clamp(-limit, limit);
+        let side = indices.side;
+        let [white, black] = &mut self.non_pawn;
+        for entry in [
+            &mut self.pawn[side][indices.pawn],
+            &mut self.minor[side][indices.minor],
+            &mut self.major[side][indices.major],
+            &mut self.continuation[side][indices.continuation],
+            &mut white[side][indices.non_pawn[Color::White]],
+            &mut black[side][indices.non_pawn[Color::Black]],
+        ] {
             gravity::<LIMIT>(entry, bonus);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::huge_pages::HugePageBox;
+    use super::*;
+
+    fn corrections() -> HugePageBox<CorrectionHistory> {
+        // SAFETY: CorrectionHistory consists of i16: zeros are valid, nothing is dropped, the alignment is 2.
+        unsafe { HugePageBox::zeroed() }.unwrap()
+    }
+
+    const NONE: [PieceTo; 2] = [PieceTo::NONE; 2];
+
+    fn position(fen: &str) -> Position {
+        fen.parse().unwrap()
+    }
+
+    #[test]
+    fn a_correction_has_the_sign_of_the_error() {
+        let start = Position::startpos();
+        for error in [300, -300] {
+            let mut corrections = corrections();
+            assert_eq!(corrections.get(&start, NONE), 0);
+            let mut last = 0;
+            for _ in 0..3 {
+                corrections.update(&start, NONE, 6, error);
+                let now = corrections.get(&start, NONE);
+                assert_eq!(now.signum(), error.signum());
+                assert!(now.abs() > last, "the correction grows");
+                last = now.abs();
+            }
+        }
+    }
+
+    #[test]
+    fn corrections_stay_within_their_limit_and_decay() {
+        let start = Position::startpos();
+        let mut corrections = corrections();
+        let weights = p::correction_pawn()
+            + 2 * p::correction_non_pawn()
+            + p::correction_minor()
+            + p::correction_major()
+            + p::correction_continuation();
+        for _ in 0..1000 {
+            corrections.update(&start, NONE, 100, 20_000);
+        }
+        let most = corrections.get(&start, NONE);
+        assert!(most > 0 && most <= LIMIT * weights / (1024 * UNIT));
+        // A large entry gives way to an error of the other sign faster than a small one grows.
+        corrections.update(&start, NONE, 1, -800);
+        let decay = most - corrections.get(&start, NONE);
+        let mut fresh = self::corrections();
+        fresh.update(&start, NONE, 1, -800);
+        assert!(decay > -fresh.get(&start, NONE) && decay > 0);
+    }
+
+    #[test]
+    fn positions_share_what_their_features_share() {
+        let mut corrections = corrections();
+        let start = Position::startpos();
+        corrections.update(&start, NONE, 8, 200);
+        let same_pawns = position("r1bqkbnr/pppppppp/2n5/8/8/2N5/PPPPPPPP/R1BQKBNR w KQkq - 2 2");
+        let shared = corrections.get(&same_pawns, NONE);
+        assert!(shared > 0 && shared < corrections.get(&start, NONE));
+        let black_to_move = position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1");
+        assert_eq!(corrections.get(&black_to_move, NONE), 0, "each side has its own corrections");
+        let moved = [PieceTo::new(&start, start.parse_move("g1f3").unwrap()), PieceTo::NONE];
+        assert!(corrections.get(&start, moved) < corrections.get(&start, NONE));
     }
 }

@@ -1,13 +1,15 @@
+//! Large zeroed allocations in huge pages.
+
 use memmap2::MmapMut;
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// The size of a large page, where the system has any.
-const LARGE: usize = 2 << 20;
+/// The size of a huge page on x86-64.
+const HUGE_PAGE: usize = 2 << 20;
 
-/// ThreadData could not be had.
+/// The system refused an allocation.
 #[derive(Debug)]
 pub struct OutOfMemory {
     what_for: String,
@@ -15,7 +17,7 @@ pub struct OutOfMemory {
 }
 
 impl OutOfMemory {
-    /// The system's answer to who asked for memory.
+    /// Names what the memory was for and keeps the system's error.
     pub(super) fn new(what_for: String, error: io::Error) -> Self {
         Self { what_for, error }
     }
@@ -29,31 +31,35 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
-/// So many bytes, zeroed by the system when they are first touched. Large pages, where there are any, make for fewer of them.
+/// Maps this many bytes, which the system zeroes when they are first touched, in huge pages where the system has them.
 pub fn map(bytes: usize) -> io::Result<MmapMut> {
     let memory = MmapMut::map_anon(bytes)?;
-    // Where the system has no large pages, nothing is lost. Miri has no such call.
+    // A system without huge pages ignores the advice. Miri lacks the call.
     #[cfg(all(target_os = "linux", not(miri)))]
     let _ = memory.advise(memmap2::Advice::HugePage);
     Ok(memory)
 }
 
-/// Anything large that begins as zeros and never lies on the stack.
+/// A large value that begins as zeros, lives in huge pages and never lies on the stack.
 pub struct HugePageBox<T> {
     memory: MmapMut,
     holds: PhantomData<T>,
 }
 
 impl<T> HugePageBox<T> {
-    /// All zero.
+    /// Allocates a zeroed value.
+    ///
+    /// # Errors
+    /// If the system refuses the allocation.
     ///
     /// # Safety
-    /// Of `T` all bits may be zero, nothing needs to be dropped, and its alignment is at most that of a page.
+    /// All zero bits must be a valid `T`. `T` must not need to be dropped, and its alignment must be at most that of a
+    /// page.
     pub unsafe fn zeroed() -> io::Result<Self> {
-        Ok(Self { memory: map(size_of::<T>().next_multiple_of(LARGE))?, holds: PhantomData })
+        Ok(Self { memory: map(size_of::<T>().next_multiple_of(HUGE_PAGE))?, holds: PhantomData })
     }
 
-    /// All zero again, and touched.
+    /// Zeroes the value and thereby touches all of its pages.
     pub fn clear(&mut self) {
         self.memory.fill(0);
     }
@@ -64,8 +70,9 @@ impl<T> Deref for HugePageBox<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the mapping is page-aligned, at least as long as a T (`zeroed` maps so much) and lives as long as `self`. It
-        // began as zeros, which who called `zeroed` says are a T, and since then `deref_mut` has lent it as a T, and `clear` has made it zeros again.
+        // SAFETY: the mapping is page-aligned, at least as long as a `T` (see `zeroed`) and lives as long as `self`. It
+        // began as zeros, which the caller of `zeroed` guarantees is a valid `T`. Since then it was only written as a `T`
+        // through `deref_mut` and zeroed by `clear`.
         unsafe { &*self.memory.as_ptr().cast() }
     }
 }
@@ -73,7 +80,7 @@ impl<T> Deref for HugePageBox<T> {
 impl<T> DerefMut for HugePageBox<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above; and nobody else has a reference, since `self` is borrowed mutably.
+        // SAFETY: as in `deref`; and there is no other reference, since `self` is borrowed mutably.
         unsafe { &mut *self.memory.as_mut_ptr().cast() }
     }
 }

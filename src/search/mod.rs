@@ -1,4 +1,6 @@
-//! ThreadResult a move: iterative deepening, alpha-beta, the transposition table, time. It knows no UCI; it reports to a [`Sink`].
+//! The search: iterative deepening, alpha-beta, move ordering, the transposition table (TT), time management.
+//!
+//! [`Threads::search`] runs a [`SearchRequest`] and reports to a [`Sink`]. The search knows nothing of UCI.
 
 mod alphabeta;
 mod correction_history;
@@ -7,14 +9,19 @@ mod history;
 mod huge_pages;
 mod parameters;
 mod picker;
+mod quiescence;
+mod reductions;
+mod shared;
 mod statistics;
 mod time;
 mod transposition;
+mod worker;
 
-pub use driver::{STACK, SearchRequest, SearchResult, Signals, Threads};
+pub use driver::{STACK, SearchResult, Threads};
 pub use huge_pages::OutOfMemory;
 #[cfg(feature = "tune")]
 pub use parameters::{Parameter, parameters};
+pub use shared::{SearchRequest, Signals};
 #[cfg(feature = "stats")]
 pub use statistics::table as statistics_table;
 pub use transposition::{Bound, MAX_MEGABYTES, TranspositionTable};
@@ -23,44 +30,44 @@ use crate::types::{Move, Score};
 use arrayvec::ArrayVec;
 use std::time::Duration;
 
-/// The deepest line that is searched, in plies.
+/// The greatest depth of a line, in plies.
 pub const MAX_PLY: usize = 200;
 
-/// A line of moves.
+/// A principal variation (PV): the best moves of both sides from a node on.
 pub type Pv = ArrayVec<Move, MAX_PLY>;
 
-/// When to stop. Whatever is reached first counts; nothing set means never.
+/// The limits of a search. The one that is reached first counts; without any the search goes on until it is stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Depth in plies.
     pub depth: Option<u32>,
-    /// Nodes of all threads together; with one thread kept exactly unless the first iteration needs more.
+    /// Nodes of all threads. With one thread the limit is exact, unless the first iteration needs more.
     pub nodes: Option<u64>,
     /// Nodes after which no new iteration begins.
     pub soft_nodes: Option<u64>,
-    /// A mate in this many moves, for or against the side to move, is enough.
+    /// The search ends with a mate in this many moves, for or against the side to move.
     pub mate: Option<u32>,
     /// Time for this move.
     pub movetime: Option<Duration>,
     /// The clock of the side to move.
     pub clock: Option<Clock>,
-    /// Time set aside for what happens between engine and clock.
+    /// Time to keep back for what happens between engine and clock.
     pub overhead: Duration,
 }
 
-/// A chess clock, as the side to move sees it.
+/// A chess clock of the side to move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// What is left.
+    /// The time left.
     pub remaining: Duration,
-    /// What each move adds.
+    /// The time that each move adds.
     pub increment: Duration,
-    /// Moves until time is added, if that ever happens.
+    /// Moves until the next time control, if there is one.
     pub moves_to_go: Option<u32>,
 }
 
 impl Limits {
-    /// Whether the search ends by itself.
+    /// Returns whether the search ends by itself.
     pub fn is_bounded(&self) -> bool {
         let Self { depth, nodes, soft_nodes, mate, movetime, clock, overhead: _ } = self;
         depth.is_some()
@@ -72,14 +79,14 @@ impl Limits {
     }
 }
 
-/// How endgame tables are used, if there are any.
+/// When the search probes the tablebases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probing {
-    /// The least depth in plies at which positions with as many pieces as the largest tables are looked up.
+    /// The least depth in plies at which positions with as many pieces as the largest tablebases have are probed.
     pub depth: u32,
-    /// The most pieces on the board, kings included, for which tables are asked.
+    /// The most pieces, kings included, of positions that are probed.
     pub pieces: u32,
-    /// Whether wins that the fifty-move rule spoils are draws.
+    /// Whether wins that the fifty-move rule spoils count as draws.
     pub fifty_move_rule: bool,
 }
 
@@ -89,47 +96,60 @@ impl Default for Probing {
     }
 }
 
-/// What is tt_entry after an iteration.
+/// A report of the search's progress, mostly after an iteration.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
-    /// Depth of the iteration in plies.
+    /// The depth of the iteration in plies.
     pub depth: u32,
-    /// The deepest ply reached.
+    /// The greatest ply reached.
     pub selective_depth: usize,
-    /// Which of the best lines it is, from 1.
+    /// The number of the principal variation, from 1 (MultiPV).
     pub multipv: usize,
-    /// For the side to move.
+    /// The score for the side to move.
     pub score: Score,
-    /// Whether the score is exact or only a bound, since the search has left its window and goes on.
+    /// Whether the score is exact, or a bound because the search left its aspiration window and goes on.
     pub bound: Bound,
-    /// Positions visited so far.
+    /// Nodes so far.
     pub nodes: u64,
     /// Time since the start.
     pub elapsed: Duration,
-    /// How much of the transposition table this search has filled, in thousandths.
+    /// How much of the transposition table this search has filled, in per mille.
     pub hashfull: u32,
     /// Positions found in the tablebases.
     pub tablebase_hits: u64,
-    /// The best line, all moves legal.
+    /// The principal variation; all moves are legal.
     pub pv: &'a [Move],
 }
 
-/// Hears how the search goes.
+/// Receives the reports of a search. `()` is a sink that ignores them.
+///
+/// ```
+/// use kiln::search::{Report, Sink};
+///
+/// /// Prints the score and the best move of each iteration.
+/// struct Printer;
+///
+/// impl Sink for Printer {
+///     fn report(&mut self, report: &Report) {
+///         println!("depth {} score {} {}", report.depth, report.score, report.pv[0].uci(false));
+///     }
+/// }
+/// ```
 pub trait Sink {
-    /// Whether anybody listens: what goes into reports takes time.
+    /// Returns whether reports are wanted. To make them takes time.
     fn listens(&self) -> bool {
         true
     }
 
-    /// A line is complete, or left its window, or the search ends with a better line than the last iteration had.
+    /// Receives a variation that is complete, that left its window, or that is better than the last iteration's when the
+    /// search ends.
     fn report(&mut self, report: &Report);
 
-    /// A move of the root, the `number`th from 1, is about to be searched to this depth. Said only of searches that have gone on for a few
-    /// seconds.
+    /// Receives a root move, the `number`th from 1, before it is searched to this depth. Called only in searches that have
+    /// run for a few seconds.
     fn current_move(&mut self, _depth: u32, _mv: Move, _number: usize) {}
 }
 
-/// Nobody listens.
 impl Sink for () {
     fn listens(&self) -> bool {
         false

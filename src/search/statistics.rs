@@ -1,8 +1,10 @@
-//! Counting what the search does, for its authors: `track!(value)` is the identity and, with the feature `stats`, keeps what goes through
-//! it. The idea and the use of `linkme` are from the talk "Top 10 Engine in Rust".
+//! Statistics of the search for its authors.
+//!
+//! `track!(value)` is the identity. With the feature `stats` it also counts the values, and `kiln bench` ends with a table
+//! of them. The idea and the use of `linkme` are from the talk "Top 10 Engine in Rust".
 
-/// Gives back the value of an expression, a truth value or an integer of at most 64 bits, after counting it under its own text or, in
-/// `track!("name", value)`, under a name.
+/// Returns the value of an expression, a `bool` or an integer of at most 64 bits, and counts it: under the expression's
+/// text, or under the name in `track!("name", value)`.
 #[cfg(not(feature = "stats"))]
 macro_rules! track {
     ($name:literal, $value:expr) => {
@@ -40,14 +42,14 @@ mod counted {
     use std::sync::atomic::Ordering::Relaxed;
     use std::sync::atomic::{AtomicI64, AtomicU64};
 
-    /// All that is tracked, wherever in the program.
+    /// All uses of `track!` in the program.
     #[linkme::distributed_slice]
     pub static TRACKED: [Tracked];
 
-    /// Bars of the histogram: negative, 0, 1, 2–3, 4–7, … and all beyond.
+    /// Bars of the histogram: negative, 0, 1, 2–3, 4–7, …, 64 and more.
     const BARS: usize = 9;
 
-    /// What went through one `track!`.
+    /// The values of one `track!`.
     pub struct Tracked {
         name: &'static str,
         count: AtomicU64,
@@ -86,7 +88,8 @@ mod counted {
         }
     }
 
-    /// What was tracked so far, a line each: count, mean, standard deviation, extremes, and the share of each bar of the histogram in per cent.
+    /// Returns a line for each `track!` that was reached: count, mean, standard deviation, least and greatest value, and
+    /// the share of each bar of the histogram in per cent.
     pub fn table() -> String {
         let mut text = format!(
             "{:32} {:>11} {:>11} {:>11} {:>8} {:>8}  <0  0  1 2- 4- 8- 16- 32- 64-\n",
@@ -107,7 +110,7 @@ mod counted {
                 entry.name,
                 bars.join(" ")
             )
-            .expect("a string takes all");
+            .expect("writing to a string cannot fail");
         }
         text
     }

@@ -1,56 +1,60 @@
+//! Time management: the soft and the hard limit of a search on a clock.
+
 use super::Limits;
+use super::parameters as p;
 use std::time::{Duration, Instant};
 
-/// Moves that a game is expected to last when no time control says so.
-const EXPECTED_MOVES: u32 = 24;
-/// What several threads leave on the clock besides the overhead: eight of them, busy on two processors, ended a search up to 50 ms too late.
-const RESERVE: Duration = Duration::from_millis(50);
+/// Helper threads rest where the hard limit is shorter than this.
+const SHORT: Duration = Duration::from_millis(10);
 
-/// When to stop by the clock.
+/// Measures the time of a search against its limits.
 #[derive(Clone, Debug)]
 pub struct Timer {
     start: Instant,
-    /// No new iteration after this.
+    /// No new iteration begins after this time, scaled by how the search goes.
     soft: Option<Duration>,
-    /// Not a moment longer.
+    /// The search stops after this time.
     hard: Option<Duration>,
 }
 
 impl Timer {
-    /// Starts now, for so many threads.
+    /// Starts the timer for a search with this many threads.
     pub fn new(limits: &Limits, threads: usize) -> Self {
+        let per_mille = |time: Duration, factor: i32| time.saturating_mul(factor.max(0) as u32) / 1000;
         let least = Duration::from_millis(1);
         let mut soft = None;
         let mut hard = limits.movetime.map(|time| time.saturating_sub(limits.overhead).max(least));
         if let Some(clock) = &limits.clock {
-            let reserve = if threads > 1 { RESERVE } else { Duration::ZERO };
-            let left = clock.remaining.saturating_sub(limits.overhead + reserve).max(least);
-            let moves = clock.moves_to_go.map_or(EXPECTED_MOVES, |moves| moves.clamp(1, EXPECTED_MOVES));
-            let share = left / moves + clock.increment * 3 / 4;
-            let most = if moves == 1 { left * 9 / 10 } else { left * 2 / 3 };
-            soft = Some((share * 3 / 4).min(most));
-            hard = Some(hard.map_or(most, |hard| hard.min(most)).min(share * 5));
+            // Eight threads on two busy processors ended a search up to 50 ms late.
+            let reserve = if threads > 1 { p::time_reserve_ms().max(0) as u64 } else { 0 };
+            let available = clock.remaining.saturating_sub(limits.overhead + Duration::from_millis(reserve)).max(least);
+            let expected = p::time_expected_moves().max(1) as u32;
+            let moves = clock.moves_to_go.map_or(expected, |moves| moves.clamp(1, expected));
+            let share = available / moves + per_mille(clock.increment, p::time_increment());
+            let most = per_mille(available, if moves == 1 { p::time_most_last_move() } else { p::time_most() });
+            soft = Some(per_mille(share, p::time_soft()).min(most));
+            hard = Some(hard.map_or(most, |hard| hard.min(most)).min(per_mille(share, p::time_hard())));
         }
         Self { start: Instant::now(), soft, hard }
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Whether it is too late for another iteration, if `factor` times the usual time is to be spent; where no choice is left, any time
-    /// on the clock is too long.
+    /// Returns whether it is too late for another iteration, with the soft limit scaled by `factor`. If the move is
+    /// forced, any time on the clock is too long.
     pub fn is_soft_over(&self, factor: f64, is_forced: bool) -> bool {
         self.soft.is_some_and(|soft| is_forced || self.elapsed().as_secs_f64() >= soft.as_secs_f64() * factor)
     }
 
-    /// Whether there are but some milliseconds in all.
+    /// Returns whether the search has only a few milliseconds in all.
     pub fn is_short(&self) -> bool {
-        self.hard.is_some_and(|hard| hard < Duration::from_millis(10))
+        self.hard.is_some_and(|hard| hard < SHORT)
     }
 
-    /// Whether the search must stop at once.
+    /// Returns whether the search must stop at once.
     pub fn is_hard_over(&self) -> bool {
         self.hard.is_some_and(|hard| self.elapsed() >= hard)
     }

@@ -1,11 +1,14 @@
+//! The base reduction of late move reductions (LMR).
+
 use kiln_gen::embed;
 use kiln_gen::layout::Reductions;
 
 pub(super) static REDUCTIONS: &Reductions = embed!("reductions");
 
-/// By how much the search of a late move starts out reduced, in 1/1024 ply.
+/// Returns the base reduction of a late move in 1/1024 ply.
 ///
-/// `depth` is what is left in plies, `number` counts the moves of the node from 1. Both are clamped to the table, 0 to 63; 0 gives 0.
+/// `depth` is the remaining depth in plies; `number` counts the moves of the node from 1. Both are clamped to 0..=63, and
+/// the reduction is 0 where one of them is 0. The search's parameters `lmr_base` and `lmr_divisor` define the table.
 #[inline]
 pub fn reduction(depth: i32, number: usize) -> i32 {
     REDUCTIONS[depth.clamp(0, 63) as usize][number.min(63)].into()

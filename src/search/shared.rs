@@ -1,0 +1,158 @@
+//! What the threads of a search share: the request, the signals from outside, the limits and the counters.
+
+use super::time::Timer;
+use super::{Limits, Probing, TranspositionTable};
+use crate::board::{GameHistory, Position};
+use crate::nnue::Network;
+use crate::tablebases::{Tablebases, Wdl};
+use crate::types::{Move, Score};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+/// A search to run: the position, the limits, and the resources to use. [`Threads::search`](super::Threads::search) shows
+/// how to fill one in.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchRequest<'a> {
+    /// The position to search.
+    pub position: &'a Position,
+    /// The positions of the game before it, for repetitions.
+    pub history: &'a GameHistory,
+    /// The root moves to choose from, all legal; if empty, all legal moves.
+    pub search_moves: &'a [Move],
+    /// The number of principal variations (MultiPV), at least 1.
+    pub multi_pv: usize,
+    /// When to stop.
+    pub limits: &'a Limits,
+    /// The network that evaluates positions.
+    pub network: &'a Network,
+    /// The transposition table, which is read and filled.
+    pub tt: &'a TranspositionTable,
+    /// The tablebases, if there are any.
+    pub tablebases: Option<&'a Tablebases>,
+    /// When the tablebases are probed.
+    pub probing: Probing,
+    /// How other threads stop the search.
+    pub signals: &'a Signals,
+}
+
+/// Signals to a running search from other threads.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// Stop as soon as there is a best move.
+    pub stop: AtomicBool,
+    /// The search ponders: limits of time do not count. Once this is reset (`ponderhit`), the time since the start does.
+    pub pondering: AtomicBool,
+}
+
+impl SearchRequest<'_> {
+    /// Returns the best of `moves` by the tablebases and the score of the root. Returns all of `moves` and no score if the
+    /// tablebases lack the position or several variations are wanted.
+    fn probe_root(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>) {
+        let Probing { pieces, fifty_move_rule, .. } = self.probing;
+        let is_small_enough = |tablebases: &&Tablebases| {
+            let most = pieces.min(tablebases.pieces() as u32);
+            self.multi_pv == 1 && self.position.occupied().len() <= most
+        };
+        let ranked = self.tablebases.filter(is_small_enough).and_then(|tablebases| {
+            let mut ranked = tablebases.rank_root(self.position, self.history, fifty_move_rule)?;
+            ranked.retain(|ranked| moves.contains(&ranked.mv));
+            Some(ranked)
+        });
+        match ranked.as_deref() {
+            None | Some([]) => (moves, None),
+            Some(ranked @ [best, ..]) => {
+                let equal = ranked.iter().take_while(|ranked| ranked.rank == best.rank);
+                let score = match best.wdl {
+                    Wdl::Win => Score::tb_win_in(0),
+                    Wdl::Loss => -Score::tb_win_in(0),
+                    _ => Score::DRAW,
+                };
+                (equal.map(|ranked| ranked.mv).collect(), Some(score))
+            }
+        }
+    }
+}
+
+/// The state that all threads of a search read.
+pub struct Shared<'a> {
+    pub search: &'a SearchRequest<'a>,
+    pub timer: Timer,
+    /// The moves to choose from.
+    pub root_moves: Vec<Move>,
+    /// The score of the root by the tablebases. `root_moves` are then the moves that keep it, and the search chooses among
+    /// them without probing again.
+    pub root_score: Option<Score>,
+    /// One for each thread.
+    pub counters: Vec<Counter>,
+    /// The first thread sets this when it is done, to stop the others.
+    pub halt: AtomicBool,
+    /// Whether it is too late for another iteration. A search that ponders goes on until `ponderhit`.
+    pub is_soft_over: AtomicBool,
+}
+
+/// The counters of a thread, alone in their cache line because each thread writes its own all the time.
+#[derive(Default)]
+#[repr(align(64))]
+pub struct Counter {
+    pub nodes: AtomicU64,
+    pub tablebase_hits: AtomicU64,
+}
+
+impl<'a> Shared<'a> {
+    /// Prepares a search of these root moves by this many threads. Probes the tablebases at the root.
+    pub fn new(search: &'a SearchRequest<'a>, timer: Timer, root_moves: Vec<Move>, threads: usize) -> Self {
+        let (root_moves, root_score) = search.probe_root(root_moves);
+        Self {
+            search,
+            timer,
+            root_moves,
+            root_score,
+            counters: (0..threads).map(|_| Counter::default()).collect(),
+            halt: AtomicBool::new(false),
+            is_soft_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the nodes of all threads.
+    pub fn nodes(&self) -> u64 {
+        self.counters.iter().map(|counter| counter.nodes.load(Relaxed)).sum()
+    }
+
+    /// Returns the tablebase hits of all threads.
+    pub fn tablebase_hits(&self) -> u64 {
+        self.counters.iter().map(|counter| counter.tablebase_hits.load(Relaxed)).sum()
+    }
+
+    /// Returns the score of the root to report: that of the tablebases, unless the search found a mate that agrees with it.
+    pub fn reported_score(&self, score: Score) -> Score {
+        match self.root_score {
+            Some(known) if !(score.is_mate() && score.is_win() == known.is_win() && known.is_decisive()) => known,
+            _ => score,
+        }
+    }
+
+    /// Returns whether the search ponders.
+    pub fn is_pondering(&self) -> bool {
+        self.search.signals.pondering.load(Relaxed)
+    }
+
+    /// Returns whether a thread that has searched this many nodes must stop. The expensive checks (the clock, the node sum
+    /// of all threads) run only if `check_all`.
+    #[inline]
+    pub fn should_stop(&self, thread: usize, nodes: u64, check_all: bool) -> bool {
+        if self.halt.load(Relaxed) || self.search.signals.stop.load(Relaxed) {
+            return true;
+        }
+        // The first thread watches the limits for all.
+        if thread > 0 {
+            return false;
+        }
+        if let Some(limit) = self.search.limits.nodes {
+            let is_alone = self.counters.len() == 1;
+            if (is_alone && nodes >= limit) || (!is_alone && check_all && self.nodes() >= limit) {
+                return true;
+            }
+        }
+        check_all && (self.timer.is_hard_over() || self.is_soft_over.load(Relaxed)) && !self.is_pondering()
+    }
+}
