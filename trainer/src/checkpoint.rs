@@ -1,4 +1,5 @@
-//! The whole state of a training in a file, so that it goes on after a kill as if nothing had happened.
+//! Checkpoints: the whole state of a training run in a file. A run resumed from one gives the same bits as an
+//! uninterrupted run.
 
 use crate::network::Network;
 use anyhow::{Context, Result, bail, ensure};
@@ -9,59 +10,65 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 
-/// The first bytes of the file. The hash of what follows comes next.
+/// First 8 bytes of the file. The SHA-256 of the body (32 bytes) and the body follow.
 const MAGIC: &[u8; 8] = b"KILNTRN1";
 
-/// What is noted after a superbatch.
+/// Log entry of one superbatch. The field names are the keys of the JSON log.
 #[derive(Clone, Debug, Decode, Encode, PartialEq, Serialize)]
-pub struct Record {
-    /// Its number, from 1.
+pub struct SuperbatchRecord {
+    /// Superbatch number, from 1.
     pub superbatch: u64,
-    /// Learning rate of its last batch.
+    /// Learning rate in the last batch.
     pub rate: f32,
-    /// Share of the result in what was learnt in its last batch.
+    /// WDL proportion λ in the last batch, 0 to 1.
     pub wdl: f32,
-    /// Mean loss over its positions, each before it was learnt from.
+    /// Mean training loss per position, each batch's computed before its weight update.
     pub training_loss: f64,
-    /// Mean loss over the positions held out, after it.
+    /// Mean validation loss per position after the superbatch.
     pub validation_loss: f64,
-    /// Positions learnt from in a second.
+    /// Training speed in positions per second.
     pub positions_per_second: f64,
 }
 
-/// The state of a training but for the network.
+/// State of a training run, except for the network.
 #[derive(Clone, Debug, Default, Decode, Encode, PartialEq)]
 pub struct Progress {
-    /// Batches done.
+    /// Batches completed since the start of the run.
     pub batches: u64,
-    /// Sum of the losses in the superbatch that is not finished.
-    pub loss: f64,
-    /// Seconds that were spent on it.
+    /// Sum of the losses of all positions so far in the unfinished superbatch.
+    pub loss_sum: f64,
+    /// Seconds spent on the unfinished superbatch.
     pub seconds: f64,
-    /// What was noted.
-    pub records: Vec<Record>,
+    /// One record per finished superbatch.
+    pub records: Vec<SuperbatchRecord>,
 }
 
 #[derive(Decode, Encode)]
 struct Checkpoint {
-    /// Hash of all that determines the training.
-    training: [u8; 32],
+    /// Hash of everything that determines the run: settings, data, and the asset it started from.
+    run_hash: [u8; 32],
     progress: Progress,
-    /// Of each tensor the values and moments.
+    /// Values, first and second moments of each tensor, in the order of [`Network::tensors_mut`].
     tensors: Vec<[Vec<f32>; 3]>,
 }
 
-/// Writes the state, as [`replace`] does.
-pub fn save(file: &Path, training: [u8; 32], progress: &Progress, network: &mut Network) -> Result<()> {
+/// Writes a checkpoint atomically, by [`replace`]. `run_hash` identifies the run; [`load`] compares it.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save(file: &Path, run_hash: [u8; 32], progress: &Progress, network: &mut Network) -> Result<()> {
     let tensors = network.tensors_mut().into_iter();
     let tensors = tensors.map(|tensor| [&tensor.values, &tensor.first_moment, &tensor.second_moment].map(Clone::clone));
-    let checkpoint = Checkpoint { training, progress: progress.clone(), tensors: tensors.collect() };
+    let checkpoint = Checkpoint { run_hash, progress: progress.clone(), tensors: tensors.collect() };
     let body = bincode::encode_to_vec(&checkpoint, bincode::config::standard())?;
     write(file, &[MAGIC, &*Sha256::digest(&body), &body].concat())
 }
 
-/// Takes over the state; none if there is no file. Fails if the file is damaged or belongs to another training.
-pub fn load(file: &Path, training: [u8; 32], network: &mut Network) -> Result<Option<Progress>> {
+/// Restores `network` from a checkpoint and returns the progress, or `None` if the file does not exist.
+///
+/// # Errors
+/// If the file cannot be read, is damaged, or belongs to a run with another `run_hash` or other tensor shapes.
+pub fn load(file: &Path, run_hash: [u8; 32], network: &mut Network) -> Result<Option<Progress>> {
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -69,31 +76,34 @@ pub fn load(file: &Path, training: [u8; 32], network: &mut Network) -> Result<Op
     };
     let body = bytes.strip_prefix(MAGIC).and_then(|rest| rest.split_at_checked(32));
     let Some((_, body)) = body.filter(|(hash, body)| **hash == *Sha256::digest(body)) else {
-        bail!("{} is no whole checkpoint; remove it to begin the training anew", file.display());
+        bail!("{} is not a complete checkpoint; remove it to restart the training", file.display());
     };
     let (found, _): (Checkpoint, _) = bincode::decode_from_slice(body, bincode::config::standard())
-        .with_context(|| format!("{} is no checkpoint of this version", file.display()))?;
+        .with_context(|| format!("{} is not a checkpoint of this version", file.display()))?;
     ensure!(
-        found.training == training,
-        "{} belongs to a training with other settings or data; remove it, or name another output folder",
+        found.run_hash == run_hash,
+        "{} belongs to a run with other settings or data; remove it, or choose another output folder",
         file.display()
     );
     let tensors = network.tensors_mut();
-    let lengths = |values: &Vec<f32>| values.len();
-    let wanted = tensors.iter().map(|tensor| [tensor.values.len(); 3]);
+    let length = |values: &Vec<f32>| values.len();
+    let expected = tensors.iter().map(|tensor| [tensor.values.len(); 3]);
     ensure!(
-        found.tensors.iter().map(|tensor| tensor.each_ref().map(lengths)).eq(wanted),
-        "{} has tensors of another shape; remove it to begin the training anew",
+        found.tensors.iter().map(|tensor| tensor.each_ref().map(length)).eq(expected),
+        "{} has tensors of other shapes; remove it to restart the training",
         file.display()
     );
     for (tensor, [values, first, second]) in tensors.into_iter().zip(found.tensors) {
         (tensor.values, tensor.first_moment, tensor.second_moment) = (values, first, second);
     }
-    network.refresh();
+    network.merge_factorisers();
     Ok(Some(found.progress))
 }
 
-/// [`replace`] with an error that names the file.
+/// Writes a file atomically, by [`replace`].
+///
+/// # Errors
+/// If the file cannot be written; the error names it.
 pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     replace(file, bytes).with_context(|| format!("{} cannot be written", file.display()))
 }

@@ -1,4 +1,4 @@
-//! The positions that are learnt from: read from shards of games, filtered, divided by game, shuffled.
+//! The dataset: positions read from game shards, filtered, split by game into training and validation, and shuffled.
 
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
@@ -13,22 +13,27 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One game in this many is held out.
-const HELD_OUT: u64 = 100;
+/// One game in this many is a validation game.
+const GAMES_PER_VALIDATION_GAME: u64 = 100;
 
-/// Positions in memory, 32 bytes each.
-pub struct Data {
-    /// To learn from, in random order.
+/// Training and validation positions in memory, 32 bytes each.
+pub struct Dataset {
+    /// Training positions in random order.
     pub training: Vec<ChessBoard>,
-    /// From games that nothing is learnt from.
+    /// Validation positions, from games that contribute no training position.
     pub validation: Vec<ChessBoard>,
-    /// SHA-256 over those of the shards, in the order of their names.
+    /// SHA-256 of the concatenated SHA-256 hashes of the shards, in reading order.
     pub sha256: [u8; 32],
 }
 
-impl Data {
-    /// Reads shards, given as files or as folders of them, as far as a network should learn from them ([`is_trainable`]). The same games are held out whatever the files they are in; the order
-    /// depends on the seed and the files' names. Fails at files that cannot be read or hold no games, and if nothing is left to learn from.
+impl Dataset {
+    /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards.
+    ///
+    /// Which games are validation games does not depend on the files they are in. The order of the training positions
+    /// depends on `seed` and on the order of the files.
+    ///
+    /// # Errors
+    /// If a file cannot be read or is not a shard of games, or if no training or no validation position remains.
     pub fn read(paths: &[PathBuf], seed: u64) -> Result<Self> {
         let files: Vec<_> = paths.iter().map(|path| shards(path)).collect::<Result<_, _>>()?;
         let files = files.concat();
@@ -42,10 +47,9 @@ impl Data {
             data.validation.extend(part.validation);
         }
         data.sha256 = hash.finalize().into();
-        let left = data.training.len().min(data.validation.len());
         ensure!(
-            left > 0,
-            "{} positions to learn from and {} held out are left of the data; at least 1 of each is needed",
+            !data.training.is_empty() && !data.validation.is_empty(),
+            "the data has {} training and {} validation positions; at least 1 of each is needed",
             data.training.len(),
             data.validation.len()
         );
@@ -54,13 +58,14 @@ impl Data {
     }
 }
 
-fn read_shard(file: &Path) -> Result<Data> {
+/// Reads one shard; `sha256` of the result is that of the file.
+fn read_shard(file: &Path) -> Result<Dataset> {
     let bytes = fs::read(file).with_context(|| format!("the shard {} cannot be read", file.display()))?;
-    let mut data = Data { training: Vec::new(), validation: Vec::new(), sha256: Sha256::digest(&bytes).into() };
+    let mut data = Dataset { training: Vec::new(), validation: Vec::new(), sha256: Sha256::digest(&bytes).into() };
     drop(bytes);
     for game in kiln::data::read(file)? {
         let game = game?;
-        let positions = if is_held_out(&game) { &mut data.validation } else { &mut data.training };
+        let positions = if is_validation(&game) { &mut data.validation } else { &mut data.training };
         for (position, ply) in game.positions() {
             if is_trainable(&position, ply.best, ply.score) {
                 positions.push(pack(&position, ply.score, game.outcome.points()));
@@ -70,16 +75,18 @@ fn read_shard(file: &Path) -> Result<Data> {
     Ok(data)
 }
 
-/// Decided by the game alone, so that it is held out in every training that meets it.
-fn is_held_out(game: &Game) -> bool {
+/// Returns whether a game is a validation game. This depends on the game alone, so no run trains on a game that another
+/// run validates on.
+fn is_validation(game: &Game) -> bool {
     let mut bytes = Vec::new();
     game.write(&mut bytes);
     let hash: [u8; 32] = Sha256::digest(&bytes).into();
     let (first, _) = hash.split_first_chunk().expect("there are 32 bytes");
-    u64::from_le_bytes(*first).is_multiple_of(HELD_OUT)
+    u64::from_le_bytes(*first).is_multiple_of(GAMES_PER_VALIDATION_GAME)
 }
 
-/// A position in 32 bytes. `score`, in centipawns, and `points`, 0 to 1, are White's; the result has those of the side to move.
+/// Packs a position into 32 bytes. `score` (centipawns) and `points` (game result, 0, 0.5 or 1) are from White's view;
+/// the packed values are from the side to move's.
 pub fn pack(position: &Position, score: i16, points: f32) -> ChessBoard {
     let mut bitboards = [0; 8];
     let colors = Color::ALL.map(|color| position.color(color).0);
@@ -90,38 +97,42 @@ pub fn pack(position: &Position, score: i16, points: f32) -> ChessBoard {
     ChessBoard::from_raw(bitboards, side, score, points).expect("every piece is of some kind")
 }
 
-/// The order in which positions are learnt: all of them once, then all again in another order, and so on.
+/// The order in which training draws positions: each epoch is another permutation of all positions.
 ///
-/// The positions were shuffled already. Each epoch takes them in steps of a random length that has no factor in common with their number, from a
-/// random start, which meets each once and needs no memory; so any place of the order can be had at once, as a resumed training needs it.
-pub struct Order {
+/// The positions themselves are already shuffled. An epoch starts at a random position and advances by a random stride
+/// that is coprime to their number, which visits each position once. This needs no memory and gives random access to
+/// the order, so a resumed run continues where it stopped.
+pub struct EpochOrder {
+    /// Positions in an epoch.
     count: u64,
     seed: u64,
 }
 
-impl Order {
-    /// For `count` positions, at least 1.
+impl EpochOrder {
+    /// Returns the order for `count` positions, at least 1. The same `seed` gives the same order.
     ///
     /// # Panics
-    /// If there are 2^32 or more.
+    /// If `count` is 2^32 or more.
     pub fn new(count: usize, seed: u64) -> Self {
-        assert!(u32::try_from(count).is_ok(), "{count} positions are too many");
+        assert!(u32::try_from(count).is_ok(), "{count} positions are too many; at most 2^32 - 1 are allowed");
         Self { count: count as u64, seed }
     }
 
-    /// The positions from number `start` of the order on: a function of the number beyond that.
-    pub fn from(&self, start: u64) -> impl Fn(usize) -> usize + Sync {
+    /// Returns a function from `n` to the index of the `n`th position drawn after the first `start` ones, over all
+    /// epochs.
+    pub fn starting_at(&self, start: u64) -> impl Fn(usize) -> usize + Sync {
         let epochs = [0, 1].map(|next| self.epoch(start / self.count + next));
         let (count, start) = (self.count, start % self.count);
         move |number| {
             let place = start + number as u64;
-            // A batch that is longer than an epoch goes on with the second one.
+            // A batch that outlasts the second epoch repeats it.
             let (first, stride) = epochs[usize::from(place >= count)];
-            // Below 2^64, as all three are below 2^32.
+            // No overflow: all three are below 2^32.
             ((first + stride * (place % count)) % count) as usize
         }
     }
 
+    /// Returns the first index and the stride of an epoch.
     fn epoch(&self, number: u64) -> (u64, u64) {
         let seed = self.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -129,14 +140,14 @@ impl Order {
         let first = below_count();
         loop {
             let stride = below_count() + 1;
-            if greatest_divisor(stride, self.count) == 1 {
+            if greatest_common_divisor(stride, self.count) == 1 {
                 return (first, stride);
             }
         }
     }
 }
 
-fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
@@ -149,16 +160,16 @@ mod tests {
 
     #[test]
     fn an_epoch_has_each_position_once() {
-        let order = Order::new(720, 3);
+        let order = EpochOrder::new(720, 3);
         let mut epochs = Vec::new();
         for epoch in 0..3 {
-            let position = order.from(720 * epoch);
+            let position = order.starting_at(720 * epoch);
             let positions: Vec<usize> = (0..720).map(&position).collect();
             let mut sorted = positions.clone();
             sorted.sort_unstable();
             assert!(sorted.into_iter().eq(0..720));
-            // The way there does not matter.
-            let before = order.from((720 * epoch).saturating_sub(10));
+            // Starting earlier, in the previous epoch, gives the same order.
+            let before = order.starting_at((720 * epoch).saturating_sub(10));
             let back = (720 * epoch).min(10) as usize;
             assert!((0..20).all(|i| before(back + i) == position(i)));
             epochs.push(positions);

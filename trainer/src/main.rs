@@ -2,17 +2,17 @@
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use kiln_trainer::config::Config;
-use kiln_trainer::run::{Comparison, Training, bar};
+use kiln_trainer::run::{QuantisationError, Training, progress_bar};
 use lexopt::{Arg, Parser, ValueExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N]
-  fit     trains as the file says, or goes on where it was interrupted
-  check   compares the asset with the network it was made from, on positions held out";
+  fit     trains as the run file says, or resumes an interrupted run
+  check   compares the quantised asset with the trained network on validation positions";
 
-/// Positions that `check` compares.
-const COMPARED: usize = 100_000;
+/// Maximum number of positions that `check` compares.
+const CHECK_POSITIONS: usize = 100_000;
 
 #[derive(Clone, Copy)]
 enum Action {
@@ -40,22 +40,22 @@ fn run() -> Result<()> {
                 return Ok(());
             }
             Arg::Long("threads") => {
-                threads = arguments.value()?.parse().map_err(|_| anyhow!("--threads wants a number from 1 to 1024"))?;
+                threads = arguments.value()?.parse().map_err(|_| anyhow!("--threads needs a number from 1 to 1024"))?;
                 ensure!((1..=1024).contains(&threads), "--threads is {threads}; allowed are 1 to 1024");
             }
             Arg::Value(value) if action.is_none() => {
                 action = Some(match value.to_str() {
                     Some("fit") => Action::Fit,
                     Some("check") => Action::Check,
-                    _ => bail!("there is no command {value:?}\n{USAGE}"),
+                    _ => bail!("unknown command {value:?}\n{USAGE}"),
                 });
             }
             Arg::Value(value) if file.is_none() => file = Some(PathBuf::from(value)),
             other => return Err(other.unexpected()).context(USAGE),
         }
     }
-    let (Some(action), Some(file)) = (action, file) else { bail!("a command and a file are needed\n{USAGE}") };
-    // Without a number, or with 0, there are as many as the machine has.
+    let (Some(action), Some(file)) = (action, file) else { bail!("a command and a run file are required\n{USAGE}") };
+    // Rayon takes 0 as the number of logical processors.
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     match action {
         Action::Fit => fit(&file),
@@ -66,7 +66,7 @@ fn run() -> Result<()> {
 fn fit(file: &Path) -> Result<()> {
     let mut training = Training::open(Config::read(file)?)?;
     println!("{}", training.summary());
-    let bar = bar();
+    let bar = progress_bar();
     training.fit(&bar, |_| false)?;
     bar.finish();
     println!("{}", training.summary());
@@ -74,15 +74,18 @@ fn fit(file: &Path) -> Result<()> {
 }
 
 fn check(file: &Path) -> Result<()> {
-    let found = Training::open(Config::read(file)?)?.check(COMPARED)?;
-    let Comparison { positions, mean, largest, mean_chance, largest_chance } = found;
+    let found = Training::open(Config::read(file)?)?.check_asset(CHECK_POSITIONS)?;
+    let QuantisationError { positions, mean_centipawns, max_centipawns, mean_probability, max_probability } = found;
     println!(
-        "{positions} positions held out: quantised and trained network differ by {mean:.2} centipawns in the mean and {largest:.1} at \
-         most; of a win by {:.3} % and {:.2} %",
-        100.0 * mean_chance,
-        100.0 * largest_chance
+        "{positions} validation positions: the quantised network differs from the trained one by {mean_centipawns:.2} \
+         centipawns on average and {max_centipawns:.1} at most, in win probability by {:.3} % and {:.2} %",
+        100.0 * mean_probability,
+        100.0 * max_probability
     );
-    let (mean, largest) = (100.0 * Comparison::MEAN, 100.0 * Comparison::LARGEST);
-    ensure!(found.is_right(), "allowed are {mean} % of a win in the mean and {largest} % at most");
+    let (mean, max) = (100.0 * QuantisationError::MEAN_LIMIT, 100.0 * QuantisationError::MAX_LIMIT);
+    ensure!(
+        found.is_acceptable(),
+        "the quantisation error is too large; allowed are {mean} % win probability on average and {max} % at most"
+    );
     Ok(())
 }

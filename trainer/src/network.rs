@@ -1,9 +1,9 @@
-//! The network in floating point: its tensors, cut into tiles of neurons, and the way from and to an asset.
+//! The floating-point network: its tensors in tiles of neurons, its feature set, and conversion from and to an asset.
 //!
-//! The neurons of the accumulators are cut into tiles, and each tile has all that belongs to its neurons: for each input a row of weights, so
-//! that the rows of one tile stay in the cache while many positions pass, the biases, and the weights behind its activations. Nothing is shared
-//! between tiles, so each can be trained by another thread without a lock and without sums whose order depends on the threads. Where layers
-//! follow, a tile has the neurons of both halves whose activations are multiplied with each other.
+//! A tile is a group of accumulator neurons with all their parameters: one row of weights per feature, the biases, and
+//! the weights of the head's first layer that read these neurons. A tile's rows stay in the cache while many positions
+//! pass. Tiles share nothing, so each can be trained by another thread without locks and without sums whose order
+//! depends on the threads. If the head has pairwise products, a tile holds both neurons of each of its pairs.
 
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
@@ -13,52 +13,52 @@ use kiln_gen::network::{Asset, Head, Header, THREAT_STATES, Weights, is_less, th
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Neurons in a tile. Accumulators are multiples of 32 wide.
+/// Neurons in a tile. The width of an accumulator is a multiple of it.
 pub const TILE: usize = 32;
-/// Pairs of neurons in a tile whose activations are multiplied.
+/// Pairs of neurons in a tile whose activations are multiplied (pairwise products).
 pub const PAIRS: usize = TILE / 2;
-/// A number for each neuron of a tile.
+/// One number per neuron of a tile.
 pub type Row = [f32; TILE];
 
-/// Largest magnitude of a weight: 127 steps of 1/64 and 505 of 1/255, as the trainer bullet has it. Then no product and no accumulator of the
-/// quantised network overflows.
-const LIMIT: f32 = 1.98;
-/// Quantisation of feature weights and activations.
+/// Maximum magnitude of a weight: 127 steps of 1/64 and 505 of 1/255, as in the trainer bullet. It keeps products and
+/// accumulators of the quantised network from overflowing.
+const WEIGHT_LIMIT: f32 = 1.98;
+/// Quantisation of feature weights and activations: integer units per 1.0.
 const QA: u16 = 255;
-/// Quantisation of the weights behind the activations.
+/// Quantisation of the weights of the head's first layer: integer units per 1.0.
 const QB: u16 = 64;
-/// Centipawns for an output of 1.
+/// Centipawns per unit of output.
 pub const SCALE: u16 = 400;
 
-/// The quantisation that goes with [`Network`], filled into a header.
+/// Returns `header` with the quantisation that [`Network`] uses.
 pub fn with_quantisation(header: Header) -> Header {
     Header { qa: QA, qb: QB, scale: SCALE, ..header }
 }
 
-/// Numbers to be learnt, with what the optimiser remembers of them.
+/// Trainable parameters with their gradient and AdamW state. All vectors have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tensor {
-    /// The numbers.
+    /// Parameter values.
     pub values: Vec<f32>,
-    /// Sum of the gradients since the last step.
+    /// Gradient accumulated since the last update.
     pub gradient: Vec<f32>,
-    /// Moving average of the gradient.
+    /// Moving average of the gradient (first moment).
     pub first_moment: Vec<f32>,
-    /// Moving average of its square.
+    /// Moving average of the squared gradient (second moment).
     pub second_moment: Vec<f32>,
-    /// Largest magnitude that a step leaves.
+    /// Maximum magnitude of a value after an update.
     limit: f32,
 }
 
-/// What a step of the optimiser needs to know.
+/// Hyperparameters of one AdamW step.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct OptimiserStep {
     /// Learning rate.
-    pub rate: f32,
-    /// Number of this step, from 1.
+    pub learning_rate: f32,
+    /// Number of this step, from 1, for bias correction.
     pub number: u64,
-    /// Share of a weight that is lost in a step, in units of the learning rate.
-    pub decay: f32,
+    /// Weight decay per unit of learning rate.
+    pub weight_decay: f32,
 }
 
 impl Tensor {
@@ -67,57 +67,60 @@ impl Tensor {
         Self { gradient: zeros.clone(), first_moment: zeros.clone(), second_moment: zeros, values, limit }
     }
 
-    /// AdamW: a step against the gradient, which is set to zero.
-    pub fn step(&mut self, step: Step) {
+    /// Updates the values by one AdamW step (Loshchilov and Hutter 2019), clamps them, and zeroes the gradient.
+    pub fn update(&mut self, step: OptimiserStep) {
         const BETA1: f32 = 0.9;
         const BETA2: f32 = 0.999;
-        let power = |beta: f32| 1.0 - f64::from(beta).powf(step.number as f64);
-        // The averages start at zero, which these factors make up for.
-        let root = power(BETA2).sqrt() as f32;
-        let rate = step.rate * root / power(BETA1) as f32;
+        let correction = |beta: f32| 1.0 - f64::from(beta).powf(step.number as f64);
+        // Bias correction: the moments start at zero.
+        let root = correction(BETA2).sqrt() as f32;
+        let rate = step.learning_rate * root / correction(BETA1) as f32;
         let epsilon = 1e-8 * root;
-        let keep = 1.0 - step.rate * step.decay;
+        let keep = 1.0 - step.learning_rate * step.weight_decay;
         let limit = self.limit;
         let moments = self.first_moment.iter_mut().zip(&mut self.second_moment);
         for ((value, gradient), (first, second)) in self.values.iter_mut().zip(&mut self.gradient).zip(moments) {
             *first = BETA1 * *first + (1.0 - BETA1) * *gradient;
             *second = BETA2 * *second + (1.0 - BETA2) * *gradient * *gradient;
-            let moved = *value * keep - rate * *first / (second.sqrt() + epsilon);
-            *value = moved.clamp(-limit, limit);
+            let updated = *value * keep - rate * *first / (second.sqrt() + epsilon);
+            *value = updated.clamp(-limit, limit);
             *gradient = 0.0;
         }
     }
 
-    /// The numbers in rows of a tile's width.
+    /// Returns the values as rows of [`TILE`] numbers.
     pub fn rows(&self) -> &[Row] {
         self.values.as_chunks().0
     }
 }
 
-/// What belongs to [`TILE`] neurons.
+/// The parameters of [`TILE`] accumulator neurons. All tensors consist of rows of [`TILE`] numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
-    /// Weights by input, that is (king bucket, state, plane, square): what a set has beyond the factoriser, if there is one.
+    /// Feature weights, one row per feature: (king bucket, threat state, plane, square). With a factoriser, what is
+    /// added to its row.
     pub features: Tensor,
-    /// Weights by (plane, square) that all sets share; empty without factoriser.
-    pub factor: Tensor,
-    /// Sum of both, where there is a factoriser.
+    /// Factoriser: weights shared by all king buckets and threat states, one row per (plane, square). Empty without
+    /// one.
+    pub factoriser: Tensor,
+    /// Sums of both, one row per feature. Empty without factoriser.
     merged: Vec<Row>,
-    /// Where the accumulator starts.
+    /// Biases of the accumulator, one row.
     pub bias: Tensor,
-    /// Weights of the activations. With a single layer rows by (output bucket, side to move or other side); with several rows by
-    /// (output bucket, neuron of the first layer), each with the products of the side to move and then those of the other side.
-    pub output: Tensor,
+    /// Weights of the head's first layer. With a single layer, one row per (output bucket, perspective). With several
+    /// layers, one row per (output bucket, neuron of the first layer): [`PAIRS`] weights for the products of the side
+    /// to move, then as many for those of the other side.
+    pub head: Tensor,
 }
 
 impl Tile {
-    /// Weights by input, as the accumulators add them.
-    pub fn inputs(&self) -> &[Row] {
+    /// Returns the effective feature weights, one row per feature, with the factoriser added.
+    pub fn feature_weights(&self) -> &[Row] {
         if self.merged.is_empty() { self.features.rows() } else { &self.merged }
     }
 
     fn merge(&mut self) {
-        let shared = self.factor.rows();
+        let shared = self.factoriser.rows();
         if shared.is_empty() {
             return;
         }
@@ -127,62 +130,65 @@ impl Tile {
         }
     }
 
-    /// Adds the gradients of all buckets to that of what they share.
-    pub fn sum_factor(&mut self) {
-        if self.factor.values.is_empty() {
+    /// Adds the feature gradients of all king buckets and threat states to the factoriser's gradient.
+    pub fn sum_factoriser_gradient(&mut self) {
+        if self.factoriser.values.is_empty() {
             return;
         }
-        for bucket in self.features.gradient.chunks_exact(self.factor.values.len()) {
-            for (sum, gradient) in self.factor.gradient.iter_mut().zip(bucket) {
+        for copy in self.features.gradient.chunks_exact(self.factoriser.values.len()) {
+            for (sum, gradient) in self.factoriser.gradient.iter_mut().zip(copy) {
                 *sum += gradient;
             }
         }
     }
 
-    /// A step of the optimiser for everything in the tile.
-    pub fn step(&mut self, step: Step) {
-        self.sum_factor();
-        for tensor in [&mut self.features, &mut self.factor, &mut self.bias, &mut self.output] {
-            tensor.step(step);
+    /// Updates all tensors of the tile by one optimiser step.
+    pub fn update(&mut self, step: OptimiserStep) {
+        self.sum_factoriser_gradient();
+        for tensor in [&mut self.features, &mut self.factoriser, &mut self.bias, &mut self.head] {
+            tensor.update(step);
         }
         self.merge();
     }
 }
 
-/// A network that can be trained.
+/// A network in floating point, with its optimiser state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     header: Header,
-    /// What belongs to the neurons of the accumulators.
+    /// Accumulator neurons with their parameters: `hidden / TILE` tiles.
     pub tiles: Vec<Tile>,
-    /// What comes after: the output bias by bucket, or first biases, second weights, second biases, third weights and third biases in the
-    /// order of [`Weights::Layers`].
+    /// The head's other tensors, each by output bucket. With a single layer, the output bias. With several, first
+    /// biases, second weights, second biases, third weights and third biases, in the order of [`Weights::Layers`].
     pub tail: Vec<Tensor>,
 }
 
 impl Network {
-    /// A network of random weights, the same for the same seed. `factoriser` adds weights that all sets of inputs share, those of king buckets and states; with one set it means
-    /// nothing. Fails if the header describes what no engine could be built for.
+    /// Creates a network of random weights, determined by `seed`. `factoriser` adds weights that all king buckets and
+    /// threat states share; it has no effect if there is only one of each.
+    ///
+    /// # Errors
+    /// If the engine does not support the header.
     pub fn new(header: Header, factoriser: bool, seed: u64) -> Result<Self> {
         let header = with_quantisation(header);
-        header.check().context("the network cannot be built")?;
-        let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(seed));
+        header.check().context("the engine does not support this network")?;
+        let mut random = UniformRng(Xoshiro256PlusPlus::seed_from_u64(seed));
         let hidden = header.hidden as usize;
         let (planes, buckets) = (header.planes(), header.output_bucket_count());
         let sets = header.feature_set_count();
-        // Some 25 of them make a sum that spreads over a fifth of the range that is not clipped.
+        // About 25 active features sum to a spread of a fifth of the unclipped range.
         let shared = random.floats(planes * 64 * hidden, 0.0, 0.07);
         let repeated = |values: Vec<f32>| values.repeat(buckets);
-        let (output, tail) = match header.head {
+        let (head, tail) = match header.head {
             Head::Single => {
                 let range = (3.0 / hidden as f32).sqrt();
                 (repeated(random.floats(2 * hidden, 0.0, range)), vec![vec![0.0; buckets]])
             }
             Head::Layers { first, second } => {
                 let (first, second) = (first as usize, second as usize);
-                // Products of activations are small and often zero; the squared activations behind need sums above zero.
+                // Products of activations are small and often zero; SCReLU passes gradients only for sums above zero.
                 let range = (12.0 / hidden as f32).sqrt();
-                let output = repeated(random.floats(first * hidden, 0.0, range));
+                let head = repeated(random.floats(first * hidden, 0.0, range));
                 let range2 = (3.0 / first as f32).sqrt();
                 let tail = vec![
                     repeated(vec![0.3; first]),
@@ -191,25 +197,28 @@ impl Network {
                     repeated(random.floats(second, 0.0, (3.0 / second as f32).sqrt())),
                     vec![0.0; buckets],
                 ];
-                (output, tail)
+                (head, tail)
             }
         };
-        let canonical = Canonical { features: shared.repeat(sets), bias: vec![0.0; hidden], output, tail };
-        Ok(Self::cut(header, factoriser, &canonical))
+        let tensors = AssetTensors { features: shared.repeat(sets), bias: vec![0.0; hidden], head, tail };
+        Ok(Self::from_tensors(header, factoriser, &tensors))
     }
 
-    /// The network of an asset. A factoriser starts as the mean of the sets. Fails if the asset is quantised in another way.
+    /// Converts an asset. The factoriser starts as the mean over king buckets and threat states.
+    ///
+    /// # Errors
+    /// If the asset's quantisation differs from [`with_quantisation`].
     pub fn from_asset(asset: &Asset, factoriser: bool) -> Result<Self> {
         let header = asset.header.clone();
         let found = (header.qa, header.qb, header.scale);
         let wanted = (QA, QB, SCALE);
         ensure!(
             found == wanted,
-            "network {:?} has qa, qb and scale {found:?}; only {wanted:?} can be trained",
+            "network {:?} has qa, qb and scale {found:?}; the trainer supports only {wanted:?}",
             header.name
         );
         let units = |values: &[i16], unit: u16| values.iter().map(|&v| f32::from(v) / f32::from(unit)).collect();
-        let (output, tail) = match &asset.weights {
+        let (head, tail) = match &asset.weights {
             Weights::Single { output, output_bias } => {
                 let unit = f64::from(QA) * f64::from(QB);
                 (units(output, QB), vec![output_bias.iter().map(|&b| (f64::from(b) / unit) as f32).collect()])
@@ -219,98 +228,96 @@ impl Network {
                 [first_bias, second, second_bias, third, third_bias].map(Clone::clone).to_vec(),
             ),
         };
-        let canonical =
-            Canonical { features: units(&asset.features, QA), bias: units(&asset.feature_bias, QA), output, tail };
-        Ok(Self::cut(header, factoriser, &canonical))
+        let tensors =
+            AssetTensors { features: units(&asset.features, QA), bias: units(&asset.feature_bias, QA), head, tail };
+        Ok(Self::from_tensors(header, factoriser, &tensors))
     }
 
-    /// Cuts tensors in canonical order into tiles.
-    fn cut(header: Header, factoriser: bool, canonical: &Canonical) -> Self {
+    /// Cuts tensors in asset order into tiles.
+    fn from_tensors(header: Header, factoriser: bool, tensors: &AssetTensors) -> Self {
         let hidden = header.hidden as usize;
         let shared_rows = header.planes() * 64;
         let sets = header.feature_set_count();
         let factoriser = factoriser && sets > 1;
-        // A set and what all share are added.
-        let limit = if factoriser { LIMIT / 2.0 } else { LIMIT };
+        // The effective weight is the sum of two parts.
+        let limit = if factoriser { WEIGHT_LIMIT / 2.0 } else { WEIGHT_LIMIT };
         let layers = header.head != Head::Single;
         let tiles = (0..hidden / TILE)
             .map(|tile| {
-                let neurons = neurons(hidden, layers, tile);
-                let rows = canonical.features.chunks_exact(hidden);
+                let neurons = tile_neurons(hidden, layers, tile);
+                let rows = tensors.features.chunks_exact(hidden);
                 let mut features: Vec<f32> = rows.flat_map(|row| neurons.map(|n| row[n])).collect();
-                let mut factor = Vec::new();
+                let mut shared = Vec::new();
                 if factoriser {
-                    factor = vec![0.0; shared_rows * TILE];
-                    for bucket in features.chunks_exact(factor.len()) {
-                        factor.iter_mut().zip(bucket).for_each(|(sum, value)| *sum += value / sets as f32);
+                    shared = vec![0.0; shared_rows * TILE];
+                    for copy in features.chunks_exact(shared.len()) {
+                        shared.iter_mut().zip(copy).for_each(|(sum, value)| *sum += value / sets as f32);
                     }
-                    for bucket in features.chunks_exact_mut(factor.len()) {
-                        bucket.iter_mut().zip(&factor).for_each(|(value, shared)| *value -= shared);
+                    for copy in features.chunks_exact_mut(shared.len()) {
+                        copy.iter_mut().zip(&shared).for_each(|(value, shared)| *value -= shared);
                     }
                 }
-                let places = outputs(hidden, layers, tile);
-                let output = canonical.output.chunks_exact(places.stride);
-                let output: Vec<f32> = output.flat_map(|row| places.indices.iter().map(|&i| row[i])).collect();
+                let head = tensors.head.chunks_exact(hidden);
+                let head: Vec<f32> = head.flat_map(|row| neurons.map(|n| row[n])).collect();
                 let mut tile = Tile {
                     features: Tensor::new(features, limit),
-                    factor: Tensor::new(factor, limit),
+                    factoriser: Tensor::new(shared, limit),
                     merged: Vec::new(),
-                    bias: Tensor::new(neurons.map(|n| canonical.bias[n]).to_vec(), LIMIT),
-                    output: Tensor::new(output, LIMIT),
+                    bias: Tensor::new(neurons.map(|n| tensors.bias[n]).to_vec(), WEIGHT_LIMIT),
+                    head: Tensor::new(head, WEIGHT_LIMIT),
                 };
                 tile.merge();
                 tile
             })
             .collect();
-        let tail = canonical.tail.iter().map(|values| Tensor::new(values.clone(), LIMIT)).collect();
+        let tail = tensors.tail.iter().map(|values| Tensor::new(values.clone(), WEIGHT_LIMIT)).collect();
         Self { header, tiles, tail }
     }
 
-    /// Puts the tiles together again.
-    fn canonical(&self) -> Canonical {
+    /// Joins the tiles: the inverse of [`Self::from_tensors`].
+    fn tensors(&self) -> AssetTensors {
         let hidden = self.header.hidden as usize;
         let layers = self.header.head != Head::Single;
-        let rows = self.tiles[0].inputs().len();
-        let output: usize = self.tiles.iter().map(|tile| tile.output.values.len()).sum();
-        let mut all = Canonical {
+        let rows = self.tiles[0].feature_weights().len();
+        let head: usize = self.tiles.iter().map(|tile| tile.head.values.len()).sum();
+        let mut all = AssetTensors {
             features: vec![0.0; rows * hidden],
             bias: vec![0.0; hidden],
-            output: vec![0.0; output],
+            head: vec![0.0; head],
             tail: self.tail.iter().map(|tensor| tensor.values.clone()).collect(),
         };
         for (number, tile) in self.tiles.iter().enumerate() {
-            let neurons = neurons(hidden, layers, number);
-            for (row, values) in all.features.chunks_exact_mut(hidden).zip(tile.inputs()) {
+            let neurons = tile_neurons(hidden, layers, number);
+            for (row, values) in all.features.chunks_exact_mut(hidden).zip(tile.feature_weights()) {
                 neurons.iter().zip(values).for_each(|(&n, &value)| row[n] = value);
             }
             neurons.iter().zip(&tile.bias.values).for_each(|(&n, &value)| all.bias[n] = value);
-            let places = outputs(hidden, layers, number);
-            let output = tile.output.values.chunks_exact(places.indices.len());
-            for (row, values) in all.output.chunks_exact_mut(places.stride).zip(output) {
-                places.indices.iter().zip(values).for_each(|(&i, &value)| row[i] = value);
+            for (row, values) in all.head.chunks_exact_mut(hidden).zip(tile.head.rows()) {
+                neurons.iter().zip(values).for_each(|(&n, &value)| row[n] = value);
             }
         }
         all
     }
 
-    /// The quantised network, each number rounded to the nearest. Its header is that of the network. Fails if the asset's own checks do.
+    /// Quantises the network by rounding to the nearest integer; the later layers of a multi-layer head stay in
+    /// floating point. The asset has this network's header.
+    ///
+    /// # Errors
+    /// If the asset fails its own checks.
     pub fn to_asset(&self) -> Result<Asset> {
-        let Canonical { features, bias, output, mut tail } = self.canonical();
+        let AssetTensors { features, bias, head, tail } = self.tensors();
         let integers =
             |values: &[f32], unit: u16| values.iter().map(|v| (v * f32::from(unit)).round() as i16).collect::<Vec<_>>();
         let weights = match self.header.head {
             Head::Single => {
                 let unit = f64::from(QA) * f64::from(QB);
                 let output_bias = tail[0].iter().map(|&b| (f64::from(b) * unit).round() as i32).collect();
-                Weights::Single { output: integers(&output, QB), output_bias }
+                Weights::Single { output: integers(&head, QB), output_bias }
             }
             Head::Layers { .. } => {
-                let mut next = || std::mem::take(tail.first_mut().expect("there are five tensors"));
-                let first_bias = next();
-                tail.remove(0);
-                let [second, second_bias, third, third_bias] =
-                    <[Vec<f32>; 4]>::try_from(tail).expect("there are five tensors");
-                let first = integers(&output, QB).iter().map(|&w| w as i8).collect();
+                let [first_bias, second, second_bias, third, third_bias] =
+                    <[Vec<f32>; 5]>::try_from(tail).expect("the tail of a head with layers has five tensors");
+                let first = integers(&head, QB).iter().map(|&w| w as i8).collect();
                 Weights::Layers { first, first_bias, second, second_bias, third, third_bias }
             }
         };
@@ -320,39 +327,43 @@ impl Network {
             feature_bias: integers(&bias, QA),
             weights,
         };
-        Asset::from_bytes(&asset.to_bytes()).context("the trained network cannot be written as an asset")
+        Asset::from_bytes(&asset.to_bytes()).context("the trained network is not a valid asset")
     }
 
-    /// Shape and name.
+    /// Returns the header: name, architecture and quantisation.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// All tensors in a fixed order.
+    /// Returns all tensors in a fixed order: those of each tile, then [`Self::tail`].
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         let tiles = self.tiles.iter_mut().flat_map(|tile| {
-            let Tile { features, factor, bias, output, merged: _ } = tile;
-            [features, factor, bias, output]
+            let Tile { features, factoriser, bias, head, merged: _ } = tile;
+            [features, factoriser, bias, head]
         });
         tiles.chain(&mut self.tail).collect()
     }
 
-    /// To be called after values were changed by other means than [`Tile::step`].
-    pub fn refresh(&mut self) {
+    /// Recomputes the effective feature weights. Call it after changing values other than by [`Tile::update`].
+    pub fn merge_factorisers(&mut self) {
         self.tiles.iter_mut().for_each(Tile::merge);
     }
 }
 
-/// The tensors of a network in the order of an asset.
-struct Canonical {
+/// The tensors of a network in the order of an asset, without tiles or factoriser.
+struct AssetTensors {
     features: Vec<f32>,
     bias: Vec<f32>,
-    output: Vec<f32>,
+    head: Vec<f32>,
     tail: Vec<Vec<f32>>,
 }
 
-/// Which neurons of the accumulator are in a tile.
-fn neurons(hidden: usize, layers: bool, tile: usize) -> [usize; TILE] {
+/// Returns the accumulator neurons of a tile. `layers` says whether the head has pairwise products.
+///
+/// These are also the tile's columns in the head's first layer, whose rows in asset order are `hidden` wide: the
+/// neurons of one perspective with a single layer, else the products of the side to move and then those of the other
+/// side.
+fn tile_neurons(hidden: usize, layers: bool, tile: usize) -> [usize; TILE] {
     std::array::from_fn(|i| match (layers, i < PAIRS) {
         (false, _) => tile * TILE + i,
         (true, true) => tile * PAIRS + i,
@@ -360,121 +371,107 @@ fn neurons(hidden: usize, layers: bool, tile: usize) -> [usize; TILE] {
     })
 }
 
-/// Where the weights of a tile's activations are in the canonical order: the same indices in each row of `stride` numbers.
-struct Places {
-    stride: usize,
-    indices: Vec<usize>,
-}
+/// Uniformly distributed numbers.
+struct UniformRng(Xoshiro256PlusPlus);
 
-fn outputs(hidden: usize, layers: bool, tile: usize) -> Places {
-    if layers {
-        // A row per neuron of the first layer: products of the side to move, then those of the other side.
-        let half = |start: usize| (0..PAIRS).map(move |i| start + tile * PAIRS + i);
-        Places { stride: hidden, indices: half(0).chain(half(hidden / 2)).collect() }
-    } else {
-        // A row per output bucket and side.
-        Places { stride: hidden, indices: (tile * TILE..(tile + 1) * TILE).collect() }
-    }
-}
-
-struct Random(Xoshiro256PlusPlus);
-
-impl Random {
+impl UniformRng {
+    /// Returns `count` numbers from `middle - range` to `middle + range`.
     fn floats(&mut self, count: usize, middle: f32, range: f32) -> Vec<f32> {
-        // 24 bits are exact in `f32`.
+        // An `f32` represents 24 bits exactly.
         let mut unit = || (self.0.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0;
         (0..count).map(|_| middle + range * unit()).collect()
     }
 }
 
-/// How positions become inputs: the header's board, made into tables.
+/// A feature set: lookup tables that map positions to active features.
 #[derive(Clone, Debug)]
-pub struct Eyes {
-    /// First input of a piece as the side to move sees it, by the piece's code, and as the other side does.
+pub struct FeatureSet {
+    /// First feature of each plane by perspective (side to move, other side) and piece code.
     planes: [[u16; 16]; 2],
-    /// By the square of the own king: what is added for its bucket, and what squares are changed by to mirror them.
+    /// By king square: the feature offset of the king bucket, and the XOR mask that mirrors squares.
     kings: [(u16, u8); 64],
     output_buckets: [u8; 33],
-    /// Inputs from one state of a piece to the next; zero if states are not told apart.
-    state: u16,
+    /// Features from one threat state to the next; 0 without threat states.
+    state_stride: u16,
 }
 
-/// The inputs of a position.
+/// The active features of a position.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Seen {
-    /// For the side to move and the other side; only the first [`Self::count`] are inputs.
-    pub inputs: [[u16; 32]; 2],
-    /// How many pieces there are.
+pub struct Features {
+    /// Feature indices by perspective: side to move, other side. Only the first [`Self::count`] are valid.
+    pub indices: [[u16; 32]; 2],
+    /// Number of active features per perspective: one per piece.
     pub count: usize,
-    /// The output bucket.
-    pub bucket: usize,
+    /// Output bucket.
+    pub output_bucket: usize,
 }
 
-impl Eyes {
-    /// The tables for networks of this shape.
+impl FeatureSet {
+    /// Builds the tables for a header.
     pub fn new(header: &Header) -> Self {
-        let set = (header.planes() * 64) as u16;
-        let (state, king) = if header.inputs.threats { (set, THREAT_STATES as u16 * set) } else { (0, set) };
+        let size = (header.planes() * 64) as u16;
+        let (state_stride, bucket_stride) =
+            if header.inputs.threats { (size, THREAT_STATES as u16 * size) } else { (0, size) };
         let plane = |piece: usize, own: usize| {
-            let (colour, kind) = (piece >> 3, piece & 7);
-            let is_own = colour == own || (kind == 5 && header.inputs.merged_kings);
+            let (color, kind) = (piece >> 3, piece & 7);
+            let is_own = color == own || (kind == 5 && header.inputs.merged_kings);
             64 * (if is_own { kind } else { 6 + kind }) as u16
         };
         let planes = [0, 1].map(|own| std::array::from_fn(|piece| if piece & 7 < 6 { plane(piece, own) } else { 0 }));
         let kings = std::array::from_fn(|square| {
             let flip = if header.inputs.mirrored && square % 8 >= 4 { 7 } else { 0 };
-            (king * u16::from(header.inputs.king_buckets[square ^ flip]), flip as u8)
+            (bucket_stride * u16::from(header.inputs.king_buckets[square ^ flip]), flip as u8)
         });
-        Self { planes, kings, output_buckets: header.output_buckets, state }
+        Self { planes, kings, output_buckets: header.output_buckets, state_stride }
     }
 
-    /// What is seen of a position.
-    pub fn see(&self, board: &ChessBoard) -> Seen {
-        let mut seen = Seen::default();
+    /// Returns the active features of a position.
+    pub fn features(&self, board: &ChessBoard) -> Features {
+        let mut features = Features::default();
         let (first, flip) = self.kings[usize::from(board.our_ksq()) & 63];
-        // The position gives the squares as the side to move sees them, only the other king's as the other side does.
+        // A `ChessBoard` has squares from the side to move's view, except the other king's, from the other side's view.
         let (other_first, other_flip) = self.kings[usize::from(board.opp_ksq()) & 63];
         let other_flip = other_flip ^ 56;
-        let [own, other] = &mut seen.inputs;
-        let attacks = if self.state > 0 { Attacks::of(board) } else { [Attacks::default(); 2] };
+        let [own, other] = &mut features.indices;
+        let attacks = if self.state_stride > 0 { Attacks::of(board) } else { [Attacks::default(); 2] };
         let pieces = board.into_iter().zip(own.iter_mut().zip(other));
         for ((piece, square), (own, other)) in pieces {
             let piece = usize::from(piece) & 15;
             let (side, kind) = (piece / 8, piece % 8);
-            let has = |set: Bitboard| set.0 >> square & 1 == 1;
+            let contains = |set: Bitboard| set.0 >> square & 1 == 1;
             let (friends, enemies) = (&attacks[side], &attacks[1 - side]);
-            let state = threat_state(has(enemies.all), has(enemies.by_less[kind]), has(friends.all));
-            let state = self.state * state as u16;
-            let (first, other_first) = (first + state, other_first + state);
+            let state = threat_state(contains(enemies.all), contains(enemies.by_less[kind]), contains(friends.all));
+            let offset = self.state_stride * state as u16;
+            let (first, other_first) = (first + offset, other_first + offset);
             *own = first + self.planes[0][piece] + u16::from(square ^ flip);
             *other = other_first + self.planes[1][piece] + u16::from(square ^ other_flip);
-            seen.count += 1;
+            features.count += 1;
         }
-        seen.bucket = usize::from(self.output_buckets[seen.count]);
-        seen
+        features.output_bucket = usize::from(self.output_buckets[features.count]);
+        features
     }
 }
 
-/// What a side attacks.
+/// Squares attacked by one side.
 #[derive(Clone, Copy, Default)]
 struct Attacks {
     all: Bitboard,
-    /// With pieces of less value than this type.
+    /// Squares attacked by a piece of less value than this piece type.
     by_less: [Bitboard; 6],
 }
 
 impl Attacks {
-    /// Of the side to move, which is White, and of the other side.
+    /// Returns the attacks of the side to move, which a `ChessBoard` represents as White, and of the other side.
     fn of(board: &ChessBoard) -> [Self; 2] {
         let pieces = || board.into_iter().map(|(piece, square)| (usize::from(piece), Square::ALL[usize::from(square)]));
         let occupied = pieces().fold(Bitboard::EMPTY, |set, (_, square)| set | square.into());
         let mut found = [Self::default(); 2];
         for (piece, square) in pieces() {
             let (side, kind) = (piece >> 3 & 1, piece & 7);
-            let reached = attacks(Piece::new(Color::ALL[side], PieceType::ALL[kind]), square, occupied);
-            found[side].all |= reached;
+            let targets = attacks(Piece::new(Color::ALL[side], PieceType::ALL[kind]), square, occupied);
+            found[side].all |= targets;
             for than in (0..6).filter(|&than| is_less(kind, than)) {
-                found[side].by_less[than] |= reached;
+                found[side].by_less[than] |= targets;
             }
         }
         found

@@ -1,10 +1,10 @@
-//! A training from its file to the asset, and the comparison of what came out with what was learnt.
+//! A training run from the run file to the asset, and the comparison of the trained network with its quantised asset.
 
-use crate::checkpoint::{self, Progress, Record};
-use crate::config::Config;
-use crate::data::{Data, Order};
-use crate::network::{Network, SCALE, Step};
-use crate::step::{Target, Worker};
+use crate::batch::{BatchProcessor, TargetBlend};
+use crate::checkpoint::{self, Progress, SuperbatchRecord};
+use crate::config::{Config, TrainingConfig};
+use crate::data::{Dataset, EpochOrder};
+use crate::network::{Network, OptimiserStep, SCALE};
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,119 +20,136 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Ending of the asset's name.
+/// File ending of the asset.
 const ASSET: &str = ".nnue.zst";
-/// Ending of the checkpoint's name.
+/// File ending of the checkpoint.
 const CHECKPOINT: &str = ".checkpoint";
 
-/// The [`SAMPLES`] whose scores an asset tells, to try an implementation.
+/// The [`SAMPLES`] whose expected scores are stored in the asset, to test implementations.
 const EXPECTED: [&str; 4] = [SAMPLES[0], SAMPLES[1], SAMPLES[2], SAMPLES[5]];
 
-/// A training with its data in memory.
+/// A training run with its dataset in memory.
 pub struct Training {
     config: Config,
-    data: Data,
-    /// Hash of all that determines the network.
-    identity: [u8; 32],
+    data: Dataset,
+    /// Hash of everything that determines the trained network.
+    run_hash: [u8; 32],
     network: Network,
     progress: Progress,
 }
 
-/// The log in JSON.
+/// The JSON log.
 #[derive(Serialize)]
 struct Log<'a> {
     config: &'a Config,
     shape: String,
+    /// Training positions.
     positions: usize,
+    /// Validation positions.
     held_out: usize,
     data_sha256: String,
     commit: String,
-    records: &'a [Record],
+    records: &'a [SuperbatchRecord],
 }
 
 impl Training {
-    /// Reads the data and, if there is one, the checkpoint.
+    /// Opens a run: reads the dataset and, if one exists, the checkpoint.
+    ///
+    /// # Errors
+    /// If the data, the start asset or the checkpoint cannot be read, or the checkpoint belongs to another run.
     pub fn open(config: Config) -> Result<Self> {
         let (start, header) = config.start()?;
         let header = Header { name: config.name.clone(), ..header };
-        let data = Data::read(&config.data, config.seed)?;
+        let data = Dataset::read(&config.data, config.seed)?;
         let Config { seed, ref training, .. } = config;
         let mut network = match &start {
             Some(asset) => Network::from_asset(&Asset { header, ..asset.clone() }, training.factoriser)?,
             None => Network::new(header, training.factoriser, seed)?,
         };
-        let settings = crate::config::Training { checkpoint_seconds: 0, ..training.clone() };
+        // The checkpoint interval does not affect the result.
+        let settings = TrainingConfig { checkpoint_seconds: 0, ..training.clone() };
         let settings = serde_json::to_vec(&(&settings, seed, network.header().dimensions()))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
-        let identity = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data.sha256).finalize();
-        let identity = identity.into();
-        let progress = checkpoint::load(&config.output(CHECKPOINT), identity, &mut network)?.unwrap_or_default();
-        Ok(Self { config, data, identity, network, progress })
+        let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data.sha256).finalize();
+        let run_hash = run_hash.into();
+        let progress = checkpoint::load(&config.output(CHECKPOINT), run_hash, &mut network)?.unwrap_or_default();
+        Ok(Self { config, data, run_hash, network, progress })
     }
 
-    /// The network as it is now.
+    /// Returns the network in its current state.
     pub fn network(&self) -> &Network {
         &self.network
     }
 
-    /// What happened so far.
+    /// Returns the progress so far.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// A line about shape, data and what came out.
+    /// Returns one line with architecture, dataset size, batches done and the last losses.
     pub fn summary(&self) -> String {
         let Self { data, network, progress, .. } = self;
-        let (learnt, held_out) = (data.training.len(), data.validation.len());
+        let (training, validation) = (data.training.len(), data.validation.len());
         let shape = network.header().shape();
         let state = match progress.records.last() {
             Some(record) => format!(
-                "{} batches done, loss {:.6}, held out {:.6}",
+                "{} batches done, training loss {:.6}, validation loss {:.6}",
                 progress.batches, record.training_loss, record.validation_loss
             ),
             None => format!("{} batches done", progress.batches),
         };
-        format!("{shape}; {learnt} positions to train_batch from, {held_out} held out; {state}")
+        format!("{shape}; {training} training and {validation} validation positions; {state}")
     }
 
-    /// Trains to the end, or until `stop` says so after a batch; then a checkpoint is written, as it is now and then anyway.
+    /// Trains to the end of the run, or until `stop`, called after each batch, returns true.
+    ///
+    /// Writes the asset, log and loss curves after each superbatch, and a checkpoint after each superbatch, at every
+    /// checkpoint interval and on stopping.
+    ///
+    /// # Errors
+    /// If a file cannot be written or the loss is not finite.
     pub fn fit(&mut self, bar: &ProgressBar, stop: impl Fn(&Progress) -> bool) -> Result<()> {
         let output = &self.config.output;
-        fs::create_dir_all(output).with_context(|| format!("the folder {} cannot be made", output.display()))?;
+        fs::create_dir_all(output).with_context(|| format!("the folder {} cannot be created", output.display()))?;
         let training = self.config.training.clone();
         let (size, total) = (training.batch_size, training.batches * training.superbatches);
-        let order = Order::new(self.data.training.len(), self.config.seed);
-        let mut worker = Worker::new(&self.network);
+        let order = EpochOrder::new(self.data.training.len(), self.config.seed);
+        let mut processor = BatchProcessor::new(&self.network);
         bar.set_length(total);
         bar.set_position(self.progress.batches);
         bar.reset_eta();
         let mut saved = Instant::now();
         while self.progress.batches < total {
-            let begun = Instant::now();
+            let batch_start = Instant::now();
             let batch = self.progress.batches;
-            let place = order.from(batch * size as u64);
-            let target = Target { result: training.wdl_at(batch) };
-            let step = Step { rate: training.rate_at(batch), number: batch + 1, decay: training.decay };
+            let index = order.starting_at(batch * size as u64);
+            let blend = TargetBlend { wdl: training.wdl_proportion(batch) };
+            let step = OptimiserStep {
+                learning_rate: training.learning_rate(batch),
+                number: batch + 1,
+                weight_decay: training.decay,
+            };
             let positions = &self.data.training;
-            let loss = worker.train_batch(&mut self.network, size, |i| positions[place(i)], target, step);
-            ensure!(loss.is_finite(), "the loss is not finite in batch {batch}; a lower training.rate may help");
+            let loss = processor.train_batch(&mut self.network, size, |i| positions[index(i)], blend, step);
+            ensure!(loss.is_finite(), "the loss is not finite in batch {batch}; try a lower training.rate");
             self.progress.batches += 1;
-            self.progress.loss += loss;
-            self.progress.seconds += begun.elapsed().as_secs_f64();
+            self.progress.loss_sum += loss;
+            self.progress.seconds += batch_start.elapsed().as_secs_f64();
             bar.inc(1);
-            let is_end = self.progress.batches.is_multiple_of(training.batches);
-            if is_end {
-                self.record(&mut worker, step, target);
+            let ends_superbatch = self.progress.batches.is_multiple_of(training.batches);
+            if ends_superbatch {
+                self.record_superbatch(&mut processor, step, blend);
             }
-            self.show(bar);
+            self.update_bar(bar);
             let is_stopped = stop(&self.progress);
-            // Before the checkpoint: a kill in between leads here again, and one after it would leave the asset of the superbatch before for good.
-            if is_end {
-                self.publish()?;
+            // Before the checkpoint: a run killed between the two writes repeats this batch and writes both. In the
+            // other order it would resume after the superbatch and keep the asset of the previous one.
+            if ends_superbatch {
+                self.write_results()?;
             }
-            if is_end || is_stopped || saved.elapsed() >= Duration::from_secs(training.checkpoint_seconds) {
+            if ends_superbatch || is_stopped || saved.elapsed() >= Duration::from_secs(training.checkpoint_seconds) {
                 let file = self.config.output(CHECKPOINT);
-                checkpoint::save(&file, self.identity, &self.progress, &mut self.network)?;
+                checkpoint::save(&file, self.run_hash, &self.progress, &mut self.network)?;
                 saved = Instant::now();
             }
             if is_stopped {
@@ -142,40 +159,43 @@ impl Training {
         Ok(())
     }
 
-    fn show(&self, bar: &ProgressBar) {
+    fn update_bar(&self, bar: &ProgressBar) {
         let Progress { batches, seconds, .. } = self.progress;
         let done = batches % self.config.training.batches;
         if let Some(record) = self.progress.records.last() {
-            let Record { training_loss, validation_loss, superbatch, .. } = record;
-            bar.set_prefix(format!("{superbatch}: loss {training_loss:.6}, held out {validation_loss:.6}"));
+            let SuperbatchRecord { training_loss, validation_loss, superbatch, .. } = record;
+            bar.set_prefix(format!(
+                "{superbatch}: training loss {training_loss:.6}, validation loss {validation_loss:.6}"
+            ));
         }
         if done > 0 {
             bar.set_message(format!("{:.0}", self.positions(done) / seconds));
         }
     }
 
+    /// Returns the number of positions in `batches` batches.
     fn positions(&self, batches: u64) -> f64 {
         batches as f64 * self.config.training.batch_size as f64
     }
 
-    /// Ends a superbatch.
-    fn record(&mut self, worker: &mut Worker, step: Step, target: Target) {
-        let held_out = &self.data.validation;
-        let validation = worker.loss(&self.network, held_out.len(), |i| held_out[i], target);
+    /// Computes the validation loss and appends the record of the finished superbatch.
+    fn record_superbatch(&mut self, processor: &mut BatchProcessor, step: OptimiserStep, blend: TargetBlend) {
+        let validation = &self.data.validation;
+        let validation_loss = processor.loss(&self.network, validation.len(), |i| validation[i], blend);
         let positions = self.positions(self.config.training.batches);
-        self.progress.records.push(Record {
+        self.progress.records.push(SuperbatchRecord {
             superbatch: self.progress.batches / self.config.training.batches,
-            rate: step.rate,
-            wdl: target.result,
-            training_loss: self.progress.loss / positions,
-            validation_loss: validation / held_out.len() as f64,
+            rate: step.learning_rate,
+            wdl: blend.wdl,
+            training_loss: self.progress.loss_sum / positions,
+            validation_loss: validation_loss / validation.len() as f64,
             positions_per_second: positions / self.progress.seconds,
         });
-        (self.progress.loss, self.progress.seconds) = (0.0, 0.0);
+        (self.progress.loss_sum, self.progress.seconds) = (0.0, 0.0);
     }
 
-    /// Writes the asset, the settings, the log and the picture of the losses.
-    fn publish(&self) -> Result<()> {
+    /// Writes the asset, a copy of the run file, the log and the loss curves.
+    fn write_results(&self) -> Result<()> {
         let Self { config, data, network, progress, .. } = self;
         let commit = commit();
         let mut asset = network.to_asset()?;
@@ -205,77 +225,88 @@ impl Training {
             records: &progress.records,
         };
         checkpoint::write(&config.output(".json"), serde_json::to_string_pretty(&log)?.as_bytes())?;
-        checkpoint::write(&config.output(".svg"), curves(&progress.records)?.as_bytes())
+        checkpoint::write(&config.output(".svg"), loss_curves(&progress.records)?.as_bytes())
     }
 
-    /// Compares the trained network with its asset on at most `count` positions held out.
-    pub fn check(&self, count: usize) -> Result<Comparison> {
+    /// Measures the quantisation error of the asset in the output folder on at most `count` validation positions.
+    ///
+    /// # Errors
+    /// If the asset cannot be read or was not made from the checkpoint's network.
+    pub fn check_asset(&self, count: usize) -> Result<QuantisationError> {
         let file = self.config.output(ASSET);
         let bytes = fs::read(&file).with_context(|| format!("{} cannot be read", file.display()))?;
-        let asset = Asset::from_bytes(&bytes).with_context(|| format!("{} cannot be used", file.display()))?;
+        let asset =
+            Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
         ensure!(
             self.network.to_asset()?.features == asset.features,
-            "{} is not what the checkpoint holds; let the superbatch be finished first",
+            "{} differs from the checkpoint's network; finish the superbatch first",
             file.display()
         );
         let positions = &self.data.validation[..count.min(self.data.validation.len())];
-        Ok(compare(&self.network, &asset, positions))
+        Ok(quantisation_error(&self.network, &asset, positions))
     }
 }
 
-/// How far the quantised network is from the trained one.
+/// Differences between the evaluations of a trained network and of its quantised asset.
+///
+/// Win probabilities are σ(score / [`SCALE`]), from 0 to 1, a draw counting half.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
+pub struct QuantisationError {
     /// Positions compared.
     pub positions: usize,
-    /// Mean of the differences' magnitudes in centipawns.
-    pub mean: f64,
-    /// The largest of them.
-    pub largest: f64,
-    /// Mean difference between the chances to win, of 1.
-    pub mean_chance: f64,
-    /// The largest difference between them.
-    pub largest_chance: f64,
+    /// Mean absolute difference of the scores in centipawns.
+    pub mean_centipawns: f64,
+    /// Maximum absolute difference of the scores in centipawns.
+    pub max_centipawns: f64,
+    /// Mean absolute difference of the win probabilities.
+    pub mean_probability: f64,
+    /// Maximum absolute difference of the win probabilities.
+    pub max_probability: f64,
 }
 
-impl Comparison {
-    /// Largest mean difference of the chances to win that is right.
-    pub const MEAN: f64 = 0.005;
-    /// Largest difference of them that is right.
-    pub const LARGEST: f64 = 0.05;
+impl QuantisationError {
+    /// Limit of [`Self::mean_probability`].
+    pub const MEAN_LIMIT: f64 = 0.005;
+    /// Limit of [`Self::max_probability`].
+    pub const MAX_LIMIT: f64 = 0.05;
 
-    /// Whether the quantised network is as near to the trained one as it should be.
-    pub fn is_right(&self) -> bool {
-        self.mean_chance <= Self::MEAN && self.largest_chance <= Self::LARGEST
+    /// Returns whether the win probabilities differ by no more than the limits.
+    pub fn is_acceptable(&self) -> bool {
+        self.mean_probability <= Self::MEAN_LIMIT && self.max_probability <= Self::MAX_LIMIT
     }
 }
 
-/// Compares the network with an asset, as the reference evaluates it.
-pub fn compare(network: &Network, asset: &Asset, positions: &[ChessBoard]) -> Comparison {
-    let exact = Worker::new(network).evaluate(network, positions.len(), |i| positions[i]);
+/// Compares the evaluations of `network` with the reference evaluations of `asset`.
+pub fn quantisation_error(network: &Network, asset: &Asset, positions: &[ChessBoard]) -> QuantisationError {
+    let exact = BatchProcessor::new(network).evaluate(network, positions.len(), |i| positions[i]);
     let quantised: Vec<i64> = positions.par_iter().map(|board| asset.evaluate(&pieces(board), false)).collect();
-    let chance = |score: f64| 1.0 / (1.0 + (-score / f64::from(SCALE)).exp());
-    let mut found =
-        Comparison { positions: positions.len(), mean: 0.0, largest: 0.0, mean_chance: 0.0, largest_chance: 0.0 };
+    let win_probability = |score: f64| 1.0 / (1.0 + (-score / f64::from(SCALE)).exp());
+    let mut found = QuantisationError {
+        positions: positions.len(),
+        mean_centipawns: 0.0,
+        max_centipawns: 0.0,
+        mean_probability: 0.0,
+        max_probability: 0.0,
+    };
     for (&exact, &quantised) in exact.iter().zip(&quantised) {
         let (exact, quantised) = (f64::from(exact), quantised as f64);
         let difference = (exact - quantised).abs();
-        found.mean += difference / positions.len() as f64;
-        found.largest = found.largest.max(difference);
-        let difference = (chance(exact) - chance(quantised)).abs();
-        found.mean_chance += difference / positions.len() as f64;
-        found.largest_chance = found.largest_chance.max(difference);
+        found.mean_centipawns += difference / positions.len() as f64;
+        found.max_centipawns = found.max_centipawns.max(difference);
+        let difference = (win_probability(exact) - win_probability(quantised)).abs();
+        found.mean_probability += difference / positions.len() as f64;
+        found.max_probability = found.max_probability.max(difference);
     }
     found
 }
 
-/// The pieces as the reference wants them, the side to move being White.
+/// Converts a position to the (color, piece type, square) triples of [`Asset::evaluate`], with White to move.
 fn pieces(board: &ChessBoard) -> Vec<(usize, usize, usize)> {
     let pieces = board.into_iter();
     pieces.map(|(piece, square)| (usize::from(piece >> 3), usize::from(piece & 7), square.into())).collect()
 }
 
-/// The commit of the sources that this program was built from, with a mark if they were changed; empty if there is no repository.
+/// Returns the commit of the source tree, with `-changed` if tracked files differ from it; empty without a repository.
 fn commit() -> String {
     let git = |arguments: &[&str]| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -287,8 +318,8 @@ fn commit() -> String {
     commit + if is_changed { "-changed" } else { "" }
 }
 
-/// The losses by superbatch as a picture in SVG.
-fn curves(records: &[Record]) -> Result<String> {
+/// Draws the losses by superbatch as SVG.
+fn loss_curves(records: &[SuperbatchRecord]) -> Result<String> {
     let losses = || records.iter().flat_map(|record| [record.training_loss, record.validation_loss]);
     let (least, largest) = losses().fold((f64::MAX, f64::MIN), |(a, b), loss| (a.min(loss), b.max(loss)));
     let margin = (largest - least).max(largest * 0.01) * 0.05;
@@ -304,14 +335,14 @@ fn curves(records: &[Record]) -> Result<String> {
             .build_cartesian_2d(1.0..last.max(1.5), least - margin..largest + margin)?;
         let label = |loss: &f64| format!("{loss:.5}");
         chart.configure_mesh().x_desc("superbatch").y_desc("loss").y_label_formatter(&label).draw()?;
-        let curves = [("learnt from", BLUE), ("held out", RED)];
-        for (number, (name, colour)) in curves.into_iter().enumerate() {
-            let loss = |record: &Record| [record.training_loss, record.validation_loss][number];
+        let curves = [("training", BLUE), ("validation", RED)];
+        for (number, (name, color)) in curves.into_iter().enumerate() {
+            let loss = |record: &SuperbatchRecord| [record.training_loss, record.validation_loss][number];
             let points: Vec<_> = records.iter().map(|record| (record.superbatch as f64, loss(record))).collect();
-            let dots = points.iter().map(|&point| Circle::new(point, 2, colour.filled()));
+            let dots = points.iter().map(|&point| Circle::new(point, 2, color.filled()));
             chart.draw_series(dots)?;
-            let line = chart.draw_series(LineSeries::new(points.iter().copied(), colour))?;
-            line.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour));
+            let line = chart.draw_series(LineSeries::new(points.iter().copied(), color))?;
+            line.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color));
         }
         chart.configure_series_labels().background_style(WHITE).border_style(BLACK).draw()?;
         area.present()?;
@@ -319,9 +350,9 @@ fn curves(records: &[Record]) -> Result<String> {
     Ok(picture)
 }
 
-/// A bar for [`Training::fit`].
-pub fn bar() -> ProgressBar {
+/// Returns a progress bar for [`Training::fit`].
+pub fn progress_bar() -> ProgressBar {
     let template = "{prefix} [{wide_bar}] {pos}/{len} batches, {msg} positions/s, {eta} left";
-    let style = ProgressStyle::with_template(template).expect("the template is right");
+    let style = ProgressStyle::with_template(template).expect("the template is valid");
     ProgressBar::new(0).with_style(style)
 }

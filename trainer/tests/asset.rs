@@ -1,13 +1,13 @@
-//! What the trainer computes and what the reference makes of the asset must be the same: sides, mirroring, buckets, units.
+//! The trainer's evaluation agrees with the reference evaluation of the asset: perspectives, mirroring, buckets, units.
 
 use kiln::board::Position;
 use kiln::tools::net::reference;
 use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets, material};
+use kiln_trainer::batch::BatchProcessor;
 use kiln_trainer::data::pack;
 use kiln_trainer::network::Network;
-use kiln_trainer::step::Worker;
 
-/// Positions of random moves from the engine's own board.
+/// Returns positions of random games.
 fn engine_positions() -> Vec<Position> {
     let mut number = 7_u64;
     let mut all = Vec::new();
@@ -53,7 +53,7 @@ fn evaluates_as_the_reference_does() {
         let asset = Asset::random(header, 3);
         for factoriser in [false, true] {
             let network = Network::from_asset(&asset, factoriser).unwrap();
-            let scores = Worker::new(&network).evaluate(&network, boards.len(), |i| boards[i]);
+            let scores = BatchProcessor::new(&network).evaluate(&network, boards.len(), |i| boards[i]);
             let (mut largest, mut mean, mut spread) = (0.0_f64, 0.0, 0.0_f64);
             for (position, &score) in positions.iter().zip(&scores) {
                 let wanted = reference(&asset, position) as f64;
@@ -62,8 +62,9 @@ fn evaluates_as_the_reference_does() {
                 largest = largest.max(difference);
                 mean += difference / positions.len() as f64;
             }
-            // With a single layer only the last divisions are rounded. Products of activations are rounded down one by one, and the weights
-            // behind them are larger here than in a trained network; a wrong side or bucket would be off by the spread itself.
+            // With a single layer only the final divisions round. Pairwise products round down one by one, and the
+            // weights that follow are larger here than in a trained network. A wrong side or bucket would differ by
+            // about the spread.
             let (bound, mean_bound) =
                 if asset.header.head == Head::Single { (2.1, 1.1) } else { (0.2 * spread, 0.05 * spread) };
             assert!(spread > 100.0, "{}: scores only up to {spread}", asset.header.shape());
@@ -73,7 +74,7 @@ fn evaluates_as_the_reference_does() {
 }
 
 #[test]
-fn an_asset_comes_back_as_it_went() {
+fn an_asset_survives_the_round_trip() {
     for header in shapes() {
         let asset = Asset::random(header, 4);
         let back = Network::from_asset(&asset, true).unwrap().to_asset().unwrap();

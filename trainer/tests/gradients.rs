@@ -1,9 +1,9 @@
-//! The derivatives of the loss against differences of losses, for all tensors of all shapes.
+//! Gradients agree with finite differences of the loss, for all tensors of all architectures.
 
 use bulletformat::ChessBoard;
 use kiln_gen::network::{Head, Header, Inputs, equal_output_buckets, material};
+use kiln_trainer::batch::{BatchProcessor, TargetBlend};
 use kiln_trainer::network::Network;
-use kiln_trainer::step::{Target, Worker};
 
 mod positions;
 
@@ -14,7 +14,7 @@ fn four_king_buckets() -> [u8; 64] {
 fn check(header: Header, positions: &[ChessBoard]) {
     let shape = header.shape();
     let mut network = Network::new(header, true, 5).unwrap();
-    // Not only where a network starts: with other buckets, activations of all kinds, and biases.
+    // Perturb the initial weights, so that buckets differ, biases are not zero and activations reach all ranges.
     let mut number = 1_u32;
     for tensor in network.tensors_mut() {
         for value in &mut tensor.values {
@@ -22,20 +22,20 @@ fn check(header: Header, positions: &[ChessBoard]) {
             *value += (number >> 8) as f32 / (1 << 24) as f32 * 0.1 - 0.03;
         }
     }
-    network.refresh();
-    let mut worker = Worker::new(&network);
-    let target = Target { result: 0.3 };
+    network.merge_factorisers();
+    let mut processor = BatchProcessor::new(&network);
+    let blend = TargetBlend { wdl: 0.3 };
     let count = positions.len();
-    worker.gradient(&mut network, count, |i| positions[i], target);
-    // The factoriser's gradient is summed from the buckets' within a step.
+    processor.gradient(&mut network, count, |i| positions[i], blend);
+    // The factoriser's gradient is otherwise summed by `Tile::update`.
     for tile in &mut network.tiles {
-        tile.sum_factor();
+        tile.sum_factoriser_gradient();
     }
     let gradients: Vec<Vec<f32>> = network.tensors_mut().iter().map(|tensor| tensor.gradient.clone()).collect();
     for (tensor, gradient) in gradients.iter().enumerate() {
         let Some(largest) = gradient.iter().map(|g| g.abs()).reduce(f32::max) else { continue };
         assert!(largest > 3e-5, "{shape}: tensor {tensor} has gradients up to {largest:e}");
-        // The largest is known best; a few others with it.
+        // The largest gradients have the smallest relative error.
         let mut order: Vec<usize> = (0..gradient.len()).collect();
         order.sort_by(|&a, &b| gradient[b].abs().total_cmp(&gradient[a].abs()));
         for &place in order.iter().take(3) {
@@ -44,23 +44,23 @@ fn check(header: Header, positions: &[ChessBoard]) {
             for (loss, change) in losses.iter_mut().zip([step, -step]) {
                 let mut changed = network.clone();
                 changed.tensors_mut()[tensor].values[place] += change;
-                changed.refresh();
-                *loss = worker.loss(&changed, count, |i| positions[i], target) / count as f64;
+                changed.merge_factorisers();
+                *loss = processor.loss(&changed, count, |i| positions[i], blend) / count as f64;
             }
             let difference = (losses[0] - losses[1]) / f64::from(2.0 * step);
             let found = f64::from(gradient[place]);
             let error = (difference - found).abs();
-            // The clipping of some activation may begin or end within a step.
+            // Some activation may enter or leave the clipped range within a step.
             assert!(
                 error <= 0.08 * found.abs() + 3e-6,
-                "{shape}: tensor {tensor}, number {place}: {found:e}, by differences {difference:e}"
+                "{shape}: tensor {tensor}, index {place}: gradient {found:e}, finite difference {difference:e}"
             );
         }
     }
 }
 
 #[test]
-fn gradients_are_those_of_the_loss() {
+fn gradients_agree_with_finite_differences() {
     let positions = positions::positions(150, 11);
     let plain = material().header;
     let buckets = Inputs { mirrored: true, merged_kings: true, king_buckets: four_king_buckets(), threats: true };
