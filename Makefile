@@ -1,11 +1,11 @@
-# For testers. OpenBench calls: make -j EXE=name [EVALFILE=network]; all else is plain Cargo.
+# For testers. OpenBench runs `make -j EXE=name [EVALFILE=network]`; everything else uses plain Cargo.
 #
-#   make                     the engine for this machine, as ./kiln or what EXE says
-#   make CPU=x86-64-v3       for other machines
+#   make                     the engine for this machine, as ./kiln or $(EXE)
+#   make CPU=x86-64-v3       the engine for another instruction set
 #   make x86-64-v3           the same, as kiln-VERSION-x86-64-v3; also x86-64-v2 and x86-64-v4
 #   make release             all three
-#   make pgo                 optimised by a profile of bench; may be combined with EXE, EVALFILE and CPU
-#   make clean
+#   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE and CPU
+#   make clean               remove build outputs
 
 EXE ?= kiln
 CPU ?= native
@@ -13,7 +13,8 @@ CARGO ?= cargo
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 FLAGS = -C target-cpu=$(CPU)
-# What runs during the build must run here, whatever the engine is built for: with a target named, Cargo keeps the flags from it.
+# Build scripts must run on this machine, whatever CPU the engine is built for: with an explicit --target, Cargo does
+# not apply RUSTFLAGS to them.
 ELSEWHERE := --target-dir target/$(CPU) --target $(HOST)
 ifeq ($(CPU),native)
 BUILD := --target-dir target
@@ -26,7 +27,7 @@ ifeq ($(OS),Windows_NT)
 SUFFIX := .exe
 endif
 BINARY := $(patsubst %.exe,%,$(EXE))$(SUFFIX)
-# The build reads it from the environment; a path on the command line gets there by itself.
+# build.rs reads EVALFILE from the environment.
 export EVALFILE
 
 engine:

@@ -1,12 +1,17 @@
-"""What the steps of the search are worth, and better numbers for it, by games at fixed nodes of an engine built with `--features tune` against itself.
+"""Measures what each step of the search is worth, and tunes its parameters by SPSA, with self-play matches at fixed
+nodes of an engine built with `--features tune`.
 
-`steps` takes a file with a line `name|option=value,option=value` for each step, whose options leave it out. In each match half of the steps, drawn by lot, are left out on one side and
-the other half on the other; least squares on the scores give what each is worth. So all games tell of all steps.
+`steps` takes a file with one line `name|option=value,option=value` per search step, whose options disable it. In each
+match every step is disabled on one of the two sides, chosen at random. Least squares on the scores estimate the Elo of
+each step, so every game gives information about all steps.
 
-`spsa` moves all numbers that the engine's command `spsa` prints, but those of the clock, by simultaneous perturbation stochastic approximation (Spall 1998; the gains are those of
-Fishtest and OpenBench, https://github.com/AndyGrant/OpenBench/wiki/SPSA-Tuning-Workloads): each match is one between all numbers a step up or down, by lot, and the opposite.
+`spsa` tunes all parameters that the engine's command `spsa` prints, except those of time management, by simultaneous
+perturbation stochastic approximation (Spall 1998; the gain sequences are those of Fishtest and OpenBench,
+https://github.com/AndyGrant/OpenBench/wiki/SPSA-Tuning-Workloads). Each match perturbs every parameter up or down at
+random, and plays these values against the opposite ones.
 
-Needs fastchess on the PATH, the package numpy, and a book in EPD (a small one, for it is read anew for each match).
+Requires fastchess on the PATH, the package numpy, and an opening book in EPD. Fastchess reads the book again for each
+match, so use a small one.
 """
 
 import argparse
@@ -20,19 +25,19 @@ import tempfile
 
 import numpy
 
-# Elo for each unit of score, near a level one: the slope of the logistic curve there.
+# Elo per unit of score near 50 %: the slope of the logistic curve there.
 ELO = 695
-GAMES = 12  # of a match
+GAMES = 12  # per match
 
 
 def side(arguments, name, options):
-    """An engine with options, as fastchess wants to be told of it."""
+    """Returns the fastchess arguments for an engine with these options."""
     return ["-engine", f"cmd={arguments.engine.resolve()}", f"name={name}"] + [f"option.{k}={v}" for k, v in options.items()]
 
 
 def match(arguments, seed, first, second):
-    """Plays one, each side with options of its own: the points of the first less those of the second."""
-    # Fastchess writes its settings into the folder where it runs.
+    """Plays a match between two sets of options. Returns the points of the first side minus those of the second."""
+    # Fastchess writes its configuration to the current folder.
     with tempfile.TemporaryDirectory() as folder:
         ended = subprocess.run(
             ["fastchess", *side(arguments, "first", first), *side(arguments, "second", second), "-each", "tc=inf", f"nodes={arguments.nodes}", "option.Hash=8",
@@ -41,14 +46,17 @@ def match(arguments, seed, first, second):
              "-resign", "movecount=4", "score=600", "-ratinginterval", "0"],
             capture_output=True, text=True, cwd=folder)
     points = re.findall(rf"Games: {GAMES}, .*Points: ([\d.]+)", ended.stdout)
-    # An option that the engine says it does not allow is left out with no more than a warning.
+    # Fastchess only warns about an option value that the engine does not allow, and ignores it.
     if not points or "Invalid value" in ended.stdout + ended.stderr:
-        raise SystemExit(f"a match was not played to its end, or not with these options:\n{ended.stdout}{ended.stderr}")
+        raise SystemExit(f"a match did not finish or an option value was refused:\n{ended.stdout}{ended.stderr}")
     return 2 * float(points[-1]) - GAMES
 
 
 def matches(arguments, draw):
-    """Plays matches whose sides `draw` gives when one can start, and yields what it gave and the result as they end."""
+    """Plays matches in parallel and yields the plan and result of each as it ends.
+
+    `draw` is called when a match can start; it returns a plan and both sides' options.
+    """
     left = arguments.games // GAMES
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         running = {}
@@ -64,7 +72,8 @@ def matches(arguments, draw):
 def steps(arguments):
     lines = [line.split("|") for line in arguments.list.read_text().splitlines() if "|" in line]
     if arguments.games // GAMES <= len(lines):
-        raise SystemExit(f"{arguments.games} games tell nothing of {len(lines)} steps: there must be more than {GAMES * len(lines)}")
+        needed = GAMES * (len(lines) + 1)
+        raise SystemExit(f"{arguments.games} games are too few for {len(lines)} steps; at least {needed} are needed")
     without = [dict(option.split("=") for option in options.split(",")) for _, options in lines]
 
     def draw():
@@ -90,7 +99,7 @@ def spsa(arguments):
     printed = subprocess.run([arguments.engine], input="spsa\nquit\n", capture_output=True, text=True, check=True).stdout
     rows = [row.split(", ") for row in printed.splitlines() if ", int, " in row and not row.startswith("time_")]
     if not rows:
-        raise SystemExit(f"{arguments.engine} has no numbers to tune: build it with --features tune")
+        raise SystemExit(f"{arguments.engine} has no parameters to tune; build it with --features tune")
     names = [row[0] for row in rows]
     start, least, most, last_step = numpy.array([[float(row[i]) for i in (2, 3, 4, 5)] for row in rows]).T
     pairs = arguments.games // 2
@@ -107,7 +116,7 @@ def spsa(arguments):
         gain = arguments.rate * (1.1 * pairs / (0.1 * pairs + played)) ** 0.602 * (last_step / numpy.abs(move)) ** 2
         values = numpy.clip(values + gain * move * result, least, most)
         if played % (50 * GAMES // 2) == 0 or played == pairs:
-            print(f"\n{2 * played} games: each number, before, and by how many of its last steps it moved")
+            print(f"\n{2 * played} games: parameter = value, start value, change in units of its final perturbation")
             for name, now, before, step in zip(names, values, start, last_step):
                 print(f"{name} = {round(now)}  {before:.0f}  {(now - before) / step:+.2f}", flush=True)
 
@@ -117,17 +126,18 @@ commands = parser.add_subparsers(required=True)
 for name, run in (("steps", steps), ("spsa", spsa)):
     command = commands.add_parser(name)
     command.set_defaults(run=run)
-    command.add_argument("engine", type=pathlib.Path, help="its binary")
-    command.add_argument("book", type=pathlib.Path)
-    command.add_argument("--games", type=int, default=3000)
-    command.add_argument("--nodes", type=int, default=10000, help="of each move")
-    command.add_argument("--jobs", type=int, default=2, help="matches at once")
-commands.choices["steps"].add_argument("list", type=pathlib.Path)
-commands.choices["spsa"].add_argument("--rate", type=float, default=0.002, help="of learning, at the end: fewer games want a higher one")
+    command.add_argument("engine", type=pathlib.Path, help="engine binary")
+    command.add_argument("book", type=pathlib.Path, help="opening book in EPD")
+    command.add_argument("--games", type=int, default=3000, help="total number of games (default: 3000)")
+    command.add_argument("--nodes", type=int, default=10000, help="nodes per move (default: 10000)")
+    command.add_argument("--jobs", type=int, default=2, help="parallel matches (default: 2)")
+commands.choices["steps"].add_argument("list", type=pathlib.Path, help="file of search steps")
+commands.choices["spsa"].add_argument(
+    "--rate", type=float, default=0.002, help="final learning rate (default: 0.002); use a higher one for fewer games")
 arguments = parser.parse_args()
 if not shutil.which("fastchess"):
     parser.error("fastchess is not on the PATH")
 if arguments.games < GAMES:
-    parser.error(f"--games {arguments.games}: a match has {GAMES}")
+    parser.error(f"--games is {arguments.games}; allowed are {GAMES} and more, one match")
 arguments.games -= arguments.games % GAMES
 arguments.run(arguments)
