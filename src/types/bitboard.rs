@@ -1,62 +1,81 @@
+//! Sets of squares.
+
 use super::{File, Rank, Square};
 use std::fmt;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Sub};
 
-/// A set of squares; bit *n* stands for the square with number *n*.
+/// A set of squares: bit *n* is square number *n*, with a1 = 0, b1 = 1, …, h8 = 63.
+///
+/// The operators `&`, `|`, `^` and `!` work on sets, and `-` is set difference. Iterating yields the squares in
+/// ascending order. `Display` draws the board from White's side; this is the set below, b1 and the e-file without e4:
+///
+/// ```text
+/// . . . . X . . .
+/// . . . . X . . .
+/// . . . . X . . .
+/// . . . . X . . .
+/// . . . . . . . .
+/// . . . . X . . .
+/// . . . . X . . .
+/// . X . . X . . .
+/// ```
 ///
 /// ```
 /// use kiln::types::{Bitboard, File, Square};
-/// let squares = Bitboard::from(Square::E4) | Square::B1.into();
-/// assert_eq!(squares.len(), 2);
-/// assert_eq!((squares & File::E.into()).first(), Some(Square::E4));
+///
+/// let set = Bitboard::from(File::E) - Square::E4.into() | Square::B1.into();
+/// assert_eq!(set.len(), 8);
+/// assert_eq!(set.first(), Some(Square::B1));
+/// assert!(set.has(Square::E5) && !set.has(Square::E4));
+/// assert!(set.to_string().ends_with(". X . . X . . .\n"));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Bitboard(pub u64);
 
 impl Bitboard {
-    /// No square.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
-    /// All squares.
+    /// All 64 squares.
     pub const FULL: Self = Self(!0);
 
-    /// Whether there is no square in the set.
+    /// Returns whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The number of squares.
+    /// Returns the number of squares in the set.
     #[inline]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Whether there are two or more squares.
+    /// Returns whether the set has two or more squares.
     #[inline]
     pub const fn more_than_one(self) -> bool {
         self.0 & self.0.wrapping_sub(1) != 0
     }
 
-    /// Whether the set holds `square`.
+    /// Returns whether the set contains `square`.
     #[inline]
     pub const fn has(self, square: Square) -> bool {
         self.0 >> square as u32 & 1 != 0
     }
 
-    /// Whether the sets have a square in common.
+    /// Returns whether the sets have a square in common.
     #[inline]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The square with the lowest number.
+    /// Returns the lowest square of the set, or `None` if it is empty.
     #[inline]
     pub const fn first(self) -> Option<Square> {
         if self.0 == 0 { None } else { Some(Square::wrapping(self.0.trailing_zeros() as usize)) }
     }
 
-    /// Every square moved `ranks` up (down if negative); those beyond the edge are dropped.
+    /// Shifts every square up by `ranks` (down if negative) and drops those that leave the board. `ranks` is -7 to 7.
     #[inline]
     pub const fn shift_ranks(self, ranks: i32) -> Self {
         if ranks >= 0 { Self(self.0 << (8 * ranks)) } else { Self(self.0 >> (-8 * ranks)) }
@@ -110,7 +129,7 @@ operators! {
 
 impl Sub for Bitboard {
     type Output = Self;
-    /// The squares of `self` that are not in `other`.
+    /// Returns the squares of `self` that are not in `other`.
     #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -162,7 +181,7 @@ impl Iterator for Squares {
 
 impl ExactSizeIterator for Squares {}
 
-/// A drawing with the eighth rank on top, `X` for a square in the set.
+/// Draws the board with the eighth rank on top: `X` for a square of the set, `.` for the others.
 impl fmt::Display for Bitboard {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for rank in Rank::ALL.into_iter().rev() {

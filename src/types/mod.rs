@@ -1,4 +1,4 @@
-//! The small domains of chess: squares, pieces, moves, sets of squares, scores. They know nothing of the rest.
+//! The basic types of chess: squares, bitboards, pieces, moves, castling rights and scores. They use no other module.
 
 mod bitboard;
 mod castling;
@@ -16,40 +16,41 @@ pub use score::Score;
 pub use square::{File, Rank, Square};
 pub use win_model::WinModel;
 
-/// Defines an enum over `0..COUNT` whose members index arrays of that length.
+/// Defines an enum over `0..COUNT` whose values index arrays of that length.
 macro_rules! small_enum {
     ($(#[$meta:meta])* $name:ident, $count:literal, [$($member:ident),* $(,)?]) => {
         $(#[$meta])*
-        #[allow(missing_docs, reason = "the members name themselves")]
+        #[allow(missing_docs, reason = "the names of the values explain themselves")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum $name { $($member),* }
 
         impl $name {
-            /// How many members there are.
+            /// The number of values.
             pub const COUNT: usize = $count;
-            /// All members in order.
+            /// All values in order.
             pub const ALL: [Self; $count] = [$(Self::$member),*];
 
-            /// The member's number, counted from 0.
+            /// Returns the value's number, from 0 to `COUNT - 1`.
             #[inline]
             pub const fn index(self) -> usize {
                 self as usize
             }
 
-            /// The member with this number.
+            /// Returns the value with this number.
             ///
             /// # Safety
-            /// There must be more members.
-            #[allow(dead_code, reason = "not every domain needs it")]
+            /// `index` must be less than `COUNT`.
+            #[allow(dead_code, reason = "not every enum needs it")]
             #[inline]
             pub(crate) const unsafe fn from_index_unchecked(index: u8) -> Self {
                 debug_assert!((index as usize) < Self::COUNT);
-                // SAFETY: the members are numbered from 0 without gaps, in the representation of a `u8`.
+                // SAFETY: the enum is `repr(u8)` with values 0 to COUNT - 1 without gaps, and `index` is less than
+                // COUNT.
                 unsafe { std::mem::transmute::<u8, Self>(index) }
             }
 
-            /// The member with this number; none if there are fewer.
+            /// Returns the value with this number, or `None` if `index` is not less than `COUNT`.
             #[inline]
             pub fn from_index(index: usize) -> Option<Self> {
                 Self::ALL.get(index).copied()

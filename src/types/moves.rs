@@ -1,36 +1,45 @@
+//! Moves, packed into 16 bits.
+
 use super::{CastlingSide, PieceType, Square};
 use std::fmt;
 use std::num::NonZeroU16;
 
-/// What a move does besides going from one square to another. Bit 2 marks captures, bit 3 promotions.
+/// What a move does besides moving a piece from one square to another. Bit 2 is set for captures, bit 3 for promotions.
+///
+/// ```
+/// use kiln::types::{MoveKind, PieceType};
+///
+/// assert_eq!(MoveKind::promotion(PieceType::Rook, true), Some(MoveKind::CapturePromoteRook));
+/// assert_eq!(MoveKind::promotion(PieceType::King, false), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MoveKind {
-    /// Nothing else.
+    /// No capture, promotion, double push or castling.
     Quiet = 0,
-    /// A pawn's step of two ranks.
+    /// A pawn moves two squares.
     DoublePush = 1,
-    /// Castling, written as the king taking its own rook.
+    /// Castling, encoded as the king capturing its own rook.
     Castle = 2,
-    /// Takes the piece on the target square.
+    /// Captures the piece on the target square.
     Capture = 4,
-    /// Takes the pawn that has just passed by.
+    /// A pawn captures en passant.
     EnPassant = 5,
-    /// Becomes a knight.
+    /// Promotes to a knight.
     PromoteKnight = 8,
-    /// Becomes a bishop.
+    /// Promotes to a bishop.
     PromoteBishop = 9,
-    /// Becomes a rook.
+    /// Promotes to a rook.
     PromoteRook = 10,
-    /// Becomes a queen.
+    /// Promotes to a queen.
     PromoteQueen = 11,
-    /// Takes and becomes a knight.
+    /// Captures and promotes to a knight.
     CapturePromoteKnight = 12,
-    /// Takes and becomes a bishop.
+    /// Captures and promotes to a bishop.
     CapturePromoteBishop = 13,
-    /// Takes and becomes a rook.
+    /// Captures and promotes to a rook.
     CapturePromoteRook = 14,
-    /// Takes and becomes a queen.
+    /// Captures and promotes to a queen.
     CapturePromoteQueen = 15,
 }
 
@@ -54,7 +63,7 @@ impl MoveKind {
         })
     }
 
-    /// The promotion to `piece`, by capture or not; none if a pawn cannot become `piece`.
+    /// Returns the promotion to `piece`, with or without a capture, or `None` if a pawn cannot promote to `piece`.
     #[inline]
     pub const fn promotion(piece: PieceType, capture: bool) -> Option<Self> {
         let code = match piece {
@@ -68,9 +77,24 @@ impl MoveKind {
     }
 }
 
-/// A move in 16 bits: from (bits 0–5), to (6–11), [`MoveKind`] (12–15). Castling goes from the king's to the rook's square.
+/// A move in 16 bits: from (bits 0–5), to (bits 6–11) and [`MoveKind`] (bits 12–15). Castling goes from the king's
+/// square to the rook's.
 ///
-/// Zero would be a quiet move from a1 to a1, which does not exist: `Option<Move>` has the size of `Move`.
+/// A move carries no position and need not be legal: see [`Position::is_legal`](crate::board::Position::is_legal). Zero
+/// would be a quiet move from a1 to a1, which does not exist, so `Option<Move>` is as small as `Move`.
+///
+/// ```
+/// use kiln::types::{Move, MoveKind, PieceType, Square};
+///
+/// let mv = Move::new(Square::A7, Square::B8, MoveKind::CapturePromoteKnight);
+/// assert_eq!((mv.from(), mv.to()), (Square::A7, Square::B8));
+/// assert!(mv.is_capture());
+/// assert_eq!(mv.promotion(), Some(PieceType::Knight));
+/// assert_eq!(mv.uci(false), "a7b8n");
+///
+/// let castling = Move::new(Square::E1, Square::H1, MoveKind::Castle);
+/// assert_eq!((castling.uci(false), castling.uci(true)), ("e1g1".into(), "e1h1".into()));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Move(NonZeroU16);
@@ -78,19 +102,20 @@ pub struct Move(NonZeroU16);
 const _: () = assert!(size_of::<Option<Move>>() == 2);
 
 impl Move {
-    /// A move between two different squares.
+    /// Returns the move of `kind` from one square to another.
     ///
     /// # Panics
-    /// On the quiet move from a1 to a1.
+    /// If the move is quiet and goes from a1 to a1.
     #[inline]
     pub const fn new(from: Square, to: Square, kind: MoveKind) -> Self {
         match NonZeroU16::new(from as u16 | (to as u16) << 6 | (kind as u16) << 12) {
             Some(word) => Self(word),
-            None => panic!("a move from a1 to a1"),
+            None => panic!("a quiet move goes from a1 to a1"),
         }
     }
 
-    /// The move of a 16-bit word; none for zero and for the three unused kinds. It need not be legal anywhere.
+    /// Returns the move with this 16-bit encoding, or `None` for zero and for the three unused kinds. The move need not
+    /// be legal in any position.
     pub const fn from_word(word: u16) -> Option<Self> {
         match (NonZeroU16::new(word), MoveKind::from_code(word >> 12)) {
             (Some(word), Some(_)) => Some(Self(word)),
@@ -98,25 +123,25 @@ impl Move {
         }
     }
 
-    /// The 16 bits.
+    /// Returns the 16-bit encoding.
     #[inline]
     pub const fn word(self) -> u16 {
         self.0.get()
     }
 
-    /// Where the piece comes from.
+    /// Returns the square that the piece leaves.
     #[inline]
     pub const fn from(self) -> Square {
         Square::wrapping(self.word() as usize)
     }
 
-    /// Where the piece goes; for castling the rook's square.
+    /// Returns the target square: for castling, the rook's square before the move.
     #[inline]
     pub const fn to(self) -> Square {
         Square::wrapping((self.word() >> 6) as usize)
     }
 
-    /// What else it does.
+    /// Returns what kind of move it is.
     #[inline]
     pub const fn kind(self) -> MoveKind {
         match MoveKind::from_code(self.word() >> 12) {
@@ -125,13 +150,13 @@ impl Move {
         }
     }
 
-    /// Whether it takes a piece, en passant included.
+    /// Returns whether the move captures a piece, en passant included.
     #[inline]
     pub const fn is_capture(self) -> bool {
         self.word() & 0x4000 != 0
     }
 
-    /// The piece that a pawn becomes.
+    /// Returns the type of piece to which a pawn promotes, or `None` if the move is no promotion.
     #[inline]
     pub const fn promotion(self) -> Option<PieceType> {
         if self.word() & 0x8000 == 0 {
@@ -145,19 +170,20 @@ impl Move {
         })
     }
 
-    /// Captures and promotions to a queen.
+    /// Returns whether the move is noisy: a capture or a promotion to a queen. All other moves are quiet.
     #[inline]
     pub const fn is_noisy(self) -> bool {
         self.is_capture() || matches!(self.kind(), MoveKind::PromoteQueen)
     }
 
-    /// For castling: towards which castling_side.
+    /// Returns the side of a castling move. Meaningless for other moves.
     #[inline]
     pub const fn castling_side(self) -> CastlingSide {
         if self.to() as u8 > self.from() as u8 { CastlingSide::King } else { CastlingSide::Queen }
     }
 
-    /// The move in UCI notation; castling as the king's move of two squares, or as king takes rook if `chess960`.
+    /// Returns the move in UCI notation: castling as the king's move to its target square, or, if `chess960`, as the
+    /// king capturing its rook.
     pub fn uci(self, chess960: bool) -> String {
         let to = match self.kind() {
             MoveKind::Castle if !chess960 => Square::new(self.castling_side().king_target(), self.from().rank()),

@@ -1,18 +1,29 @@
+//! Colors, piece types and pieces.
+
 use super::small_enum;
 use std::ops::Not;
 
 small_enum! {
-    /// A side.
+    /// White or Black.
     Color, 2, [White, Black]
 }
 
 small_enum! {
-    /// A kind of piece.
+    /// A type of piece.
     PieceType, 6, [Pawn, Knight, Bishop, Rook, Queen, King]
 }
 
 small_enum! {
-    /// A piece of one side.
+    /// A piece: its color and its type.
+    ///
+    /// ```
+    /// use kiln::types::{Color, Piece, PieceType};
+    ///
+    /// let piece = Piece::new(Color::Black, PieceType::Knight);
+    /// assert_eq!(piece, Piece::BlackKnight);
+    /// assert_eq!((piece.color(), piece.kind()), (Color::Black, PieceType::Knight));
+    /// assert_eq!((piece.letter(), Piece::from_letter('N')), ('n', Some(Piece::WhiteKnight)));
+    /// ```
     Piece, 12, [
         WhitePawn, BlackPawn, WhiteKnight, BlackKnight, WhiteBishop, BlackBishop,
         WhiteRook, BlackRook, WhiteQueen, BlackQueen, WhiteKing, BlackKing,
@@ -31,38 +42,38 @@ impl Not for Color {
 }
 
 impl PieceType {
-    /// The types that a pawn can become.
+    /// The types to which a pawn can promote.
     pub const PROMOTIONS: [Self; 4] = [Self::Queen, Self::Knight, Self::Rook, Self::Bishop];
 
-    /// The lower-case letter: `p`, `n`, `b`, `r`, `q` or `k`.
+    /// Returns the lower-case letter: `p`, `n`, `b`, `r`, `q` or `k`.
     pub fn letter(self) -> char {
         ['p', 'n', 'b', 'r', 'q', 'k'][self]
     }
 }
 
 impl Piece {
-    /// The piece of this side and type.
+    /// Returns the piece of this color and type.
     #[inline]
     pub const fn new(color: Color, kind: PieceType) -> Self {
-        // SAFETY: 5 << 1 | 1 is 11, the number of the last of the pieces; the types are in order, each with White and then Black.
+        // SAFETY: the largest number is 5 << 1 | 1 = 11, that of the last piece.
         unsafe { Self::from_index_unchecked((kind as u8) << 1 | color as u8) }
     }
 
-    /// Its side.
+    /// Returns the color.
     #[inline]
     pub const fn color(self) -> Color {
-        // SAFETY: one bit.
+        // SAFETY: one bit is 0 or 1, and there are two colors.
         unsafe { Color::from_index_unchecked(self as u8 & 1) }
     }
 
-    /// Its type.
+    /// Returns the type.
     #[inline]
     pub const fn kind(self) -> PieceType {
-        // SAFETY: 11 >> 1 is 5.
+        // SAFETY: the largest piece is number 11, and 11 >> 1 = 5 is the last type.
         unsafe { PieceType::from_index_unchecked(self as u8 >> 1) }
     }
 
-    /// The letter used in FEN: upper case for White.
+    /// Returns the letter used in FEN: upper case for White, lower case for Black.
     pub fn letter(self) -> char {
         let letter = self.kind().letter();
         match self.color() {
@@ -71,7 +82,7 @@ impl Piece {
         }
     }
 
-    /// The piece of a letter used in FEN.
+    /// Returns the piece with this letter in FEN, or `None` if there is none.
     pub fn from_letter(letter: char) -> Option<Self> {
         Self::ALL.into_iter().find(|piece| piece.letter() == letter)
     }

@@ -1,51 +1,65 @@
+//! Search scores.
+
 use std::fmt;
 use std::ops::{Add, Neg, Sub};
 
-/// A score in centipawns for the side to move, or the distance to mate.
+/// A score from the point of view of the side to move: an evaluation in centipawns, a tablebase win or loss, or a mate.
+///
+/// Wins and losses count plies from the root, so that a faster win is a better score. `Display` writes the score as UCI
+/// does: `cp 34` or `mate -3`.
+///
+/// ```
+/// use kiln::types::Score;
+///
+/// let mate = -Score::mated_in(3); // The opponent is mated three plies after the root.
+/// assert!(mate > Score::centipawns(900));
+/// assert_eq!(mate.mate_distance(), Some(2));
+/// assert_eq!((mate.to_string(), Score::centipawns(34).to_string()), ("mate 2".into(), "cp 34".into()));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Score(i32);
 
-/// Longest distance to mate in plies that a score can express.
-const LONGEST_MATE: i32 = 1000;
-/// A win by the tablebases at the root.
-const TABLEBASE_WIN: i32 = 30_900;
-/// The best score that an evaluation can have; what is above is won for certain.
-const BEST_EVALUATION: i32 = 29_500;
+/// The longest distance to mate in plies that a score can express.
+const MAX_MATE_PLIES: i32 = 1000;
+/// The score of a tablebase win at the root.
+const TB_WIN: i32 = 30_900;
+/// The largest evaluation. Scores above it are proven wins.
+const MAX_EVALUATION: i32 = 29_500;
 
 impl Score {
-    /// Better than every score.
+    /// A bound above every score.
     pub const INFINITE: Self = Self(32_001);
-    /// Mate on the board.
+    /// The score of a mate at distance 0.
     const MATE: i32 = 32_000;
-    /// A drawn game.
+    /// The score of a draw.
     pub const DRAW: Self = Self(0);
 
-    /// A score from an evaluation, kept away from those that mean mate or a tablebase's win.
+    /// Returns the score of an evaluation, clamped so that it is never taken for a mate or a tablebase win.
     #[inline]
     pub fn centipawns(value: i32) -> Self {
-        Self(value.clamp(-BEST_EVALUATION, BEST_EVALUATION))
+        Self(value.clamp(-MAX_EVALUATION, MAX_EVALUATION))
     }
 
-    /// The side to move wins a position that is reached `ply` plies after the root, as a tablebase says.
+    /// Returns the score of a tablebase win for the side to move, probed `ply` plies after the root.
     #[inline]
     pub const fn tb_win_in(ply: usize) -> Self {
-        Self(TABLEBASE_WIN - ply as i32)
+        Self(TB_WIN - ply as i32)
     }
 
-    /// The side to move is mated `ply` plies after the root.
+    /// Returns the score of being mated `ply` plies after the root.
     #[inline]
     pub const fn mated_in(ply: usize) -> Self {
         Self(ply as i32 - Self::MATE)
     }
 
-    /// Whether the score means that one side mates.
+    /// Returns whether the score is a mate for either side.
     #[inline]
     pub const fn is_mate(self) -> bool {
-        self.0.abs() >= Self::MATE - LONGEST_MATE
+        self.0.abs() >= Self::MATE - MAX_MATE_PLIES
     }
 
-    /// In how many moves one side mates, if the score means that.
+    /// Returns the distance to mate in moves, or `None` if the score is no mate.
     #[inline]
     pub const fn mate_distance(self) -> Option<u32> {
         if !self.is_mate() {
@@ -55,31 +69,32 @@ impl Score {
         Some(if self.0 > 0 { plies + 1 } else { plies } as u32 / 2)
     }
 
-    /// Whether the score means that one side wins for certain: by a mate that was found or by a tablebase.
+    /// Returns whether the score is a proven win or loss: a mate or a tablebase result.
     #[inline]
     pub const fn is_decisive(self) -> bool {
-        self.0.abs() > BEST_EVALUATION
+        self.0.abs() > MAX_EVALUATION
     }
 
-    /// Whether the side to move wins for certain.
+    /// Returns whether the score is a proven win for the side to move.
     #[inline]
     pub const fn is_win(self) -> bool {
-        self.0 > BEST_EVALUATION
+        self.0 > MAX_EVALUATION
     }
 
-    /// Whether the side to move loses for certain.
+    /// Returns whether the score is a proven loss for the side to move.
     #[inline]
     pub const fn is_loss(self) -> bool {
-        self.0 < -BEST_EVALUATION
+        self.0 < -MAX_EVALUATION
     }
 
-    /// The number that is compared.
+    /// Returns the underlying number: centipawns, unless the score [is decisive](Self::is_decisive).
     #[inline]
     pub const fn value(self) -> i32 {
         self.0
     }
 
-    /// For the transposition table: distances to mate counted from the node at `ply` in place of the root.
+    /// Returns the score as the transposition table stores it: wins and losses counted from the node at `ply`, not from
+    /// the root.
     #[inline]
     pub const fn to_tt(self, ply: usize) -> i16 {
         let ply = ply as i32;
@@ -92,7 +107,7 @@ impl Score {
         }) as i16
     }
 
-    /// The inverse of [`Score::to_tt`]. Any number gives a score within the bounds.
+    /// Inverts [`Score::to_tt`]. A corrupt number still gives a score no larger than a mate.
     #[inline]
     pub const fn from_tt(stored: i16, ply: usize) -> Self {
         let (score, ply) = (Self(stored as i32), ply as i32);
@@ -138,7 +153,7 @@ impl Sub for Score {
     }
 }
 
-/// As UCI wants it: `cp 34` or `mate -3`.
+/// Writes the score as UCI does: `cp 34` or `mate -3`.
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.mate_distance() {
@@ -163,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn evaluations_are_no_mates() {
+    fn evaluations_are_never_decisive() {
         for value in [i32::MIN, -100_000, 0, 100_000, i32::MAX] {
             assert!(!Score::centipawns(value).is_mate() && !Score::centipawns(value).is_decisive());
         }

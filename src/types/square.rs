@@ -1,38 +1,41 @@
+//! Squares, files and ranks.
+
 use super::{Color, small_enum};
 use std::fmt;
 
 small_enum! {
-    /// A file of the board, from the left as White sees it.
+    /// A file of the board, from left to right as White sees it.
     File, 8, [A, B, C, D, E, F, G, H]
 }
 
 small_enum! {
-    /// A rank of the board, from White's side.
+    /// A rank of the board, counted from White's side.
     Rank, 8, [First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth]
 }
 
 impl File {
-    /// The letter, `a` to `h`.
+    /// Returns the letter, `a` to `h`.
     pub fn letter(self) -> char {
         char::from(b'a' + self as u8)
     }
 
-    /// The file of a letter `a` to `h`.
+    /// Returns the file with this letter, or `None` if it is not `a` to `h`.
     pub fn from_letter(letter: char) -> Option<Self> {
         Self::from_index((letter as usize).checked_sub('a' as usize)?)
     }
 }
 
 impl Rank {
-    /// The rank with this number, 0 to 7, counted from the given side.
+    /// Returns the rank as `side` counts it: for Black, the first rank is the eighth.
     ///
     /// ```
     /// use kiln::types::{Color, Rank};
+    ///
     /// assert_eq!(Rank::Second.relative(Color::Black), Rank::Seventh);
     /// ```
     #[inline]
     pub fn relative(self, side: Color) -> Self {
-        // SAFETY: a number below 8, exclusive or 0 or 7, stays below 8.
+        // SAFETY: a number below 8 stays below 8 when XORed with 0 or 7.
         unsafe { Self::from_index_unchecked(self as u8 ^ (7 * side as u8)) }
     }
 }
@@ -42,6 +45,16 @@ mod members {
     use super::small_enum;
     small_enum! {
         /// A square; a1 = 0, b1 = 1, …, h8 = 63.
+        ///
+        /// ```
+        /// use kiln::types::{Color, File, Rank, Square};
+        ///
+        /// assert_eq!(Square::new(File::E, Rank::Fourth), Square::E4);
+        /// assert_eq!(Square::from_name("e4"), Some(Square::E4));
+        /// assert_eq!(Square::E4.index(), 28);
+        /// assert_eq!(Square::E4.forward(Color::Black), Square::E3);
+        /// assert_eq!(Square::E4.to_string(), "e4");
+        /// ```
         Square, 64, [
             A1, B1, C1, D1, E1, F1, G1, H1,
             A2, B2, C2, D2, E2, F2, G2, H2,
@@ -57,34 +70,34 @@ mod members {
 pub use members::Square;
 
 impl Square {
-    /// The square on this file and rank.
+    /// Returns the square on this file and rank.
     #[inline]
     pub const fn new(file: File, rank: Rank) -> Self {
         Self::wrapping(rank as usize * 8 + file as usize)
     }
 
-    /// The square with the number `index` modulo 64.
+    /// Returns the square with the number `index` modulo 64.
     #[inline]
     pub const fn wrapping(index: usize) -> Self {
-        // SAFETY: the number is below 64.
+        // SAFETY: `& 63` leaves a number below 64.
         unsafe { Self::from_index_unchecked(index as u8 & 63) }
     }
 
-    /// Its file.
+    /// Returns the square's file.
     #[inline]
     pub const fn file(self) -> File {
-        // SAFETY: the number is below 8.
+        // SAFETY: `& 7` leaves a number below 8.
         unsafe { File::from_index_unchecked(self as u8 & 7) }
     }
 
-    /// Its rank.
+    /// Returns the square's rank.
     #[inline]
     pub const fn rank(self) -> Rank {
-        // SAFETY: 63 >> 3 is 7.
+        // SAFETY: the largest square is number 63, and 63 >> 3 = 7 is the last rank.
         unsafe { Rank::from_index_unchecked(self as u8 >> 3) }
     }
 
-    /// The square one rank towards the eighth for White, towards the first for Black. Wraps around at the edge.
+    /// Returns the square one rank up for White, one rank down for Black. Wraps around at the edge.
     #[inline]
     pub const fn forward(self, side: Color) -> Self {
         match side {
@@ -93,19 +106,19 @@ impl Square {
         }
     }
 
-    /// The same square with the ranks counted from the other side.
+    /// Returns the square mirrored vertically: a1 becomes a8.
     #[inline]
     pub const fn flip_rank(self) -> Self {
         Self::wrapping(self as usize ^ 56)
     }
 
-    /// The same square with the files counted from the other side.
+    /// Returns the square mirrored horizontally: a1 becomes h1.
     #[inline]
     pub const fn flip_file(self) -> Self {
         Self::wrapping(self as usize ^ 7)
     }
 
-    /// The square with this name, such as `e4`.
+    /// Returns the square with this name, such as `e4`, or `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         let mut letters = name.chars();
         let (file, rank, end) = (letters.next()?, letters.next()?, letters.next());
