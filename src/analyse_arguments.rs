@@ -4,7 +4,6 @@ use super::{MAX_THREADS, read_number};
 use kiln::board::{GameHistory, Position};
 use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
 use kiln::tools::analyse::Analysis;
-use kiln::tools::san;
 use lexopt::prelude::*;
 use std::time::Duration;
 
@@ -51,7 +50,7 @@ fn read_position(text: &str) -> Result<(Position, GameHistory), String> {
         if text.is_empty() {
             continue;
         }
-        let mv = san::parse(&position, text).ok_or_else(|| {
+        let mv = position.parse_move(text).or_else(|| position.parse_san(text)).ok_or_else(|| {
             format!("illegal move {word:?} in {}: expected one like e2e4 or Nf3", position.fen(false))
         })?;
         history.push(&position);

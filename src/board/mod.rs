@@ -9,6 +9,7 @@ mod list;
 mod make;
 mod movegen;
 mod place;
+mod san;
 mod see;
 
 pub(crate) use fen::placement;

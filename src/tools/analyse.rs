@@ -1,6 +1,5 @@
 //! Analysis for a person at a terminal.
 
-use super::san;
 use super::session::Session;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
@@ -103,7 +102,7 @@ impl<'a> Display<'a> {
     /// A line of the picture: the number among several, the score, the chances, the moves.
     fn describe(&self, rank: usize, found: &Found) -> String {
         let number = if self.lines.len() > 1 { format!("{rank:>3}. ") } else { String::new() };
-        format!("{number}{}  {}", self.verdict(found.score), san::line(self.position, &found.moves))
+        format!("{number}{}  {}", self.verdict(found.score), self.position.san_line(&found.moves))
     }
 
     /// Score and chances as White sees them.
@@ -137,7 +136,7 @@ impl<'a> Display<'a> {
             return Err(error);
         }
         let seconds = self.start.elapsed().as_secs_f64();
-        let best = best.map_or("none".into(), |mv| format!("{} ({})", san::san(self.position, mv), mv.uci(false)));
+        let best = best.map_or("none".into(), |mv| format!("{} ({})", self.position.san(mv), mv.uci(false)));
         let verdict = self.lines[0].as_ref().map_or(String::new(), |found| {
             format!(" {}, depth {},", self.verdict(found.score).trim_start(), found.depth)
         });

@@ -9,7 +9,6 @@ pub mod genfens;
 pub mod net;
 mod opening;
 pub mod perft;
-pub mod san;
 mod session;
 pub mod speedtest;
 pub mod tables;

@@ -5,7 +5,7 @@ use kiln::board::Position;
 use kiln::data::{self, Sidecar};
 use kiln::nnue::Network;
 use kiln::tablebases::{Files, MAX_PIECES};
-use kiln::tools::{eval, net, san};
+use kiln::tools::{eval, net};
 use kiln::uci::{Command, Engine, SetPosition, parse};
 use kiln_gen::network::{Asset, AssetError, MAGIC, VERSION};
 use std::collections::BTreeSet;
@@ -68,14 +68,14 @@ pub fn moves(position: &Position, words: &[&str]) {
         assert!(read.is_none_or(|mv| moves.contains(&mv)));
     }
     for word in words {
-        assert!(san::parse(position, word).is_none_or(|mv| moves.contains(&mv)));
+        assert!(position.parse_san(word).is_none_or(|mv| moves.contains(&mv)));
     }
     // Which is read as the first that is written so.
-    let algebraic: BTreeSet<String> = moves.iter().map(|&mv| san::san(position, mv)).collect();
+    let algebraic: BTreeSet<String> = moves.iter().map(|&mv| position.san(mv)).collect();
     assert_eq!(algebraic.len(), moves.len(), "{algebraic:?} at {}", position.fen(true));
     if let Some(&mv) = moves.first() {
-        let text = san::san(position, mv);
-        assert_eq!(san::parse(position, &text), Some(mv), "{text} at {}", position.fen(true));
+        let text = position.san(mv);
+        assert_eq!(position.parse_san(&text), Some(mv), "{text} at {}", position.fen(true));
     }
 }
 
