@@ -45,7 +45,7 @@ fn games(kings_wander: bool) -> Vec<Game> {
 /// The rows of weights that both sides' sums have in a position: the side and the number.
 fn rows(position: &Position) -> BTreeSet<(usize, usize)> {
     let mut rows = BTreeSet::new();
-    let threatened = Color::ALL.map(|color| position.threatened(color));
+    let threatened = Color::ALL.map(|color| position.threatened_by_lesser(color));
     for square in position.occupied() {
         let piece = position.piece_on(square).expect("the square is occupied");
         let (color, by) = (piece.color(), |side| position.is_attacked(square, side));

@@ -108,11 +108,11 @@ fn attack_tables_equal_attacks_of_all_pieces() {
 #[test]
 fn threatened_by_lesser_pieces() {
     let position: Position = "4k3/2p5/3n4/1N2p3/3Q1R2/8/1B6/4K3 w - - 0 1".parse().unwrap();
-    assert_eq!(position.threatened(Color::White), [Square::D4, Square::F4].into_iter().collect());
-    assert_eq!(position.threatened(Color::Black), Bitboard::EMPTY);
+    assert_eq!(position.threatened_by_lesser(Color::White), [Square::D4, Square::F4].into_iter().collect());
+    assert_eq!(position.threatened_by_lesser(Color::Black), Bitboard::EMPTY);
     let position: Position = "4k3/8/3q4/2P5/8/3R1b2/6P1/4K3 w - - 0 1".parse().unwrap();
-    assert_eq!(position.threatened(Color::Black), [Square::D6, Square::F3].into_iter().collect());
-    assert_eq!(position.threatened(Color::White), Bitboard::EMPTY);
+    assert_eq!(position.threatened_by_lesser(Color::Black), [Square::D6, Square::F3].into_iter().collect());
+    assert_eq!(position.threatened_by_lesser(Color::White), Bitboard::EMPTY);
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Position {
 
     /// The pieces of `color` that an enemy piece of less value attacks: anything but a pawn by a pawn, rooks and queens by a knight or bishop, queens by
     /// a rook.
-    pub fn threatened(&self, color: Color) -> Bitboard {
+    pub fn threatened_by_lesser(&self, color: Color) -> Bitboard {
         let (ids, table) = (&self.ids[!color], &self.attacks[!color]);
         let pawns = ids[PieceType::Pawn];
         let minors = pawns | ids[PieceType::Knight] | ids[PieceType::Bishop];

@@ -39,7 +39,7 @@ fn inputs(position: &Position) -> Inputs {
         const DEFENDED: u8 = threat_state(false, false, true) as u8;
         let [white, black] = Color::ALL.map(|side| position.color(side));
         let [by_white, by_black] = Color::ALL.map(|side| position.attacked(side));
-        let by_less = position.threatened(Color::White) | position.threatened(Color::Black);
+        let by_less = position.threatened_by_lesser(Color::White) | position.threatened_by_lesser(Color::Black);
         native::add(&mut inputs, ((white & by_black) | (black & by_white)).0, STATE * ATTACKED);
         native::add(&mut inputs, by_less.0, STATE * BY_LESS);
         native::add(&mut inputs, ((white & by_white) | (black & by_black)).0, STATE * DEFENDED);
