@@ -1,6 +1,6 @@
-//! Forsyth-Edwards notation: what is read is written back, and what is no position is refused with a reason.
+//! FEN: positions are written as they were read, and invalid FENs are rejected with a reason.
 
-use kiln::board::{FenError, Field, Position};
+use kiln::board::{FenError, FenField, Position};
 
 fn read(fen: &str) -> Position {
     fen.parse().unwrap_or_else(|error: FenError| panic!("{fen}: {error}"))
@@ -13,7 +13,7 @@ fn written_as_read() {
         "r3k2r/8/8/8/8/8/8/R3K2R b Kq - 99 321",
         "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
         "8/8/8/8/8/4k3/4p3/4K3 w - - 12 80",
-        // Two rooks on one castling_side: X-FEN names the inner one by its file.
+        // Two rooks on one side of the king: X-FEN names the inner one by its file.
         "4k3/8/8/8/8/8/8/R3KR1R w FQ - 0 1",
     ] {
         assert_eq!(read(fen).fen(false), fen);
@@ -25,29 +25,29 @@ fn written_as_read() {
 }
 
 #[test]
-fn what_may_be_left_out() {
+fn clocks_are_optional() {
     let four = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR  w\tKQkq -";
     assert_eq!(read(four), Position::startpos());
     assert_eq!(read("8/8/8/8/8/4k3/4p3/4K3 w - - 7 0").fullmove_number(), 1);
 }
 
-/// An en passant square that nobody can use makes no other position.
+/// An en passant square where no capture is legal does not distinguish positions.
 #[test]
-fn useless_en_passant_squares_are_dropped() {
+fn unusable_en_passant_squares_are_dropped() {
     let after_e4 = read("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
     let without = read("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
     assert_eq!(after_e4, without);
-    // The capturing pawn would uncover its king on the rank.
+    // Capturing would expose the king on the rank.
     assert_eq!(read("8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1").en_passant(), None);
     assert!(read("8/8/8/k7/3pP2R/8/8/4K3 b - e3 0 1").en_passant().is_some());
 }
 
 #[test]
-fn bad_ones_are_refused_with_a_reason() {
-    use Field::*;
+fn invalid_fens_are_rejected_with_a_reason() {
+    use FenField::*;
     let rank_of_eight = "eight squares in each rank";
-    let right = "a rook on the king's rank for each right";
-    let passed = "a square just passed by an enemy pawn";
+    let right = "a rook on the king's rank for each castling right";
+    let passed = "a square that an enemy pawn has just passed";
     let clock = "a whole number from 0 to 65535";
     #[rustfmt::skip]
     let bad = [
@@ -71,20 +71,20 @@ fn bad_ones_are_refused_with_a_reason() {
         ("P3k3/8/8/8/8/8/8/4K3 w - - 0 1", Placement, "P3k3/8/8/8/8/8/8/4K3", "no pawn on the first or last rank"),
         ("4k3/8/8/8/8/8/8/4K2p w - - 0 1", Placement, "4k3/8/8/8/8/8/8/4K2p", "no pawn on the first or last rank"),
         ("8/8/8/8/8/4k3/4p3/4K3 W - - 0 1", SideToMove, "W", "\"w\" or \"b\""),
-        ("8/8/8/8/8/4k3/3p4/4K3 b - - 0 1", SideToMove, "b", "the side that is in check to be the one to move"),
+        ("8/8/8/8/8/4k3/3p4/4K3 b - - 0 1", SideToMove, "b", "the side that is in check to be the side to move"),
         ("4k3/8/8/8/8/8/4K3/4k3 w - - 0 1", Placement, "4k3/8/8/8/8/8/4K3/4k3", "one king on each side"),
-        ("8/8/8/8/8/8/3kK3/8 w - - 0 1", SideToMove, "w", "the side that is in check to be the one to move"),
+        ("8/8/8/8/8/8/3kK3/8 w - - 0 1", SideToMove, "w", "the side that is in check to be the side to move"),
         ("4k3/4r3/8/8/b7/5n2/8/4K2r w - - 0 1", SideToMove, "w", "at most two pieces giving check"),
-        ("4k3/8/8/8/8/8/8/4K2R w X - 0 1", Castling, "X", "\"-\", or letters KQkq or files A-H and a-h of the rooks"),
+        ("4k3/8/8/8/8/8/8/4K2R w X - 0 1", Castling, "X", "\"-\", or letters KQkq, or files A-H and a-h of the rooks"),
         ("4k3/8/8/8/8/8/8/4K2R w Q - 0 1", Castling, "Q", right),
         ("4k3/8/8/8/8/8/8/4K2R w G - 0 1", Castling, "G", right),
-        ("4k3/8/8/8/8/8/4K3/7R w K - 0 1", Castling, "K", "castling rights only for a king on its first rank"),
-        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", Castling, "KH", "one right for each side and castling_side"),
+        ("4k3/8/8/8/8/8/4K3/7R w K - 0 1", Castling, "K", "castling rights only for a king on its own first rank"),
+        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", Castling, "KH", "at most one right for each color and castling side"),
         ("4k3/8/8/8/4P3/8/8/4K3 b - e9 0 1", EnPassant, "e9", "\"-\" or a square such as e3"),
-        ("4k3/8/8/8/4P3/8/8/4K3 w - e3 0 1", EnPassant, "e3", "a square on the third rank with Black to move, on the sixth with White to move"),
+        ("4k3/8/8/8/4P3/8/8/4K3 w - e3 0 1", EnPassant, "e3", "a square on the third rank with Black to move, or on the sixth with White to move"),
         ("4k3/8/8/8/8/8/8/4K3 b - e3 0 1", EnPassant, "e3", passed),
         ("4k3/8/8/8/4N3/8/8/4K3 b - e3 0 1", EnPassant, "e3", passed),
-        ("4k3/8/8/8/4P3/8/4P3/4K3 b - e3 0 1", EnPassant, "e3", "an empty square, and an empty one behind it, where the pawn came from"),
+        ("4k3/8/8/8/4P3/8/4P3/4K3 b - e3 0 1", EnPassant, "e3", "an empty square, with the empty square behind it from which the pawn came"),
         ("8/8/8/8/8/4k3/4p3/4K3 w - - -1 1", HalfmoveClock, "-1", clock),
         ("8/8/8/8/8/4k3/4p3/4K3 w - - +1 1", HalfmoveClock, "+1", clock),
         ("8/8/8/8/8/4k3/4p3/4K3 w - - 0 65536", FullmoveNumber, "65536", clock),

@@ -1,4 +1,5 @@
-//! Forsyth-Edwards notation, read strictly: what cannot be a position of chess or Chess960 is refused with a reason.
+//! Forsyth-Edwards notation (FEN). Parsing is strict: it rejects whatever cannot be a position of chess or Chess960,
+//! and says why.
 
 use super::{Keys, Place, Position};
 use crate::simd::Wordboard;
@@ -6,10 +7,11 @@ use crate::types::{Bitboard, CastlingRights, CastlingSide, Color, File, Piece, P
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of a FEN.
+/// A field of a FEN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the members name themselves")]
-pub enum Field {
+#[allow(missing_docs, reason = "the names of the fields explain themselves")]
+pub enum FenField {
+    /// The FEN as a whole.
     Whole,
     Placement,
     SideToMove,
@@ -19,7 +21,7 @@ pub enum Field {
     FullmoveNumber,
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for FenField {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             Self::Whole => "FEN",
@@ -33,19 +35,27 @@ impl fmt::Display for Field {
     }
 }
 
-/// Why a FEN is refused.
+/// Why a FEN was rejected.
+///
+/// ```
+/// use kiln::board::{FenField, Position};
+///
+/// let error = "8/8/8/8/8/4k3/8/4K3 x - - 0 1".parse::<Position>().unwrap_err();
+/// assert_eq!(error.field, FenField::SideToMove);
+/// assert_eq!(error.to_string(), r#"bad side to move "x": expected "w" or "b""#);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FenError {
-    /// The part at fault.
-    pub field: Field,
-    /// What stands there.
+    /// The field that is wrong.
+    pub field: FenField,
+    /// Its text, or the part of it that is wrong.
     pub text: String,
-    /// What should.
+    /// What is allowed there.
     pub expected: &'static str,
 }
 
 impl FenError {
-    fn new(field: Field, text: impl fmt::Display, expected: &'static str) -> Self {
+    fn new(field: FenField, text: impl fmt::Display, expected: &'static str) -> Self {
         Self { field, text: text.to_string(), expected }
     }
 }
@@ -58,16 +68,17 @@ impl fmt::Display for FenError {
 
 impl std::error::Error for FenError {}
 
-/// Reads four to six fields; the clocks may be left out and are then 0 and 1. Castling may be written as in FEN, X-FEN or Shredder-FEN.
+/// Parses a FEN of four to six fields: the halfmove clock defaults to 0, the fullmove number to 1. Castling rights may
+/// be written as in FEN, X-FEN or Shredder-FEN.
 impl FromStr for Position {
     type Err = FenError;
 
     fn from_str(fen: &str) -> Result<Self, FenError> {
+        let field_count = || FenError::new(FenField::Whole, fen, "four to six fields");
         let fields: Vec<&str> = fen.split_ascii_whitespace().collect();
-        let (&[placement, side, castling, en_passant], clocks) =
-            fields.split_first_chunk().ok_or(FenError::new(Field::Whole, fen, "four to six fields"))?;
+        let (&[placement, side, castling, en_passant], clocks) = fields.split_first_chunk().ok_or_else(field_count)?;
         if clocks.len() > 2 {
-            return Err(FenError::new(Field::Whole, fen, "four to six fields"));
+            return Err(field_count());
         }
         let mut position = Position {
             attacks: [Wordboard([0; 64]); 2],
@@ -79,35 +90,35 @@ impl FromStr for Position {
             keys: Keys::default(),
             castling: CastlingRights::NONE,
             en_passant: None,
-            halfmove_clock: number(clocks.first(), 0, Field::HalfmoveClock)?,
-            fullmove_number: number(clocks.get(1), 1, Field::FullmoveNumber)?.max(1),
+            halfmove_clock: parse_number(clocks.first(), 0, FenField::HalfmoveClock)?,
+            fullmove_number: parse_number(clocks.get(1), 1, FenField::FullmoveNumber)?.max(1),
             side: match side {
                 "w" => Color::White,
                 "b" => Color::Black,
-                _ => return Err(FenError::new(Field::SideToMove, side, "\"w\" or \"b\"")),
+                _ => return Err(FenError::new(FenField::SideToMove, side, "\"w\" or \"b\"")),
             },
         };
-        let pieces = read_placement(placement)?;
+        let pieces = parse_placement(placement)?;
         check_material(&pieces, placement)?;
-        position.number(&pieces);
-        position.read_castling(castling)?;
-        let target = position.read_en_passant(en_passant)?;
+        position.place_pieces(&pieces);
+        position.parse_castling(castling)?;
+        let target = position.parse_en_passant(en_passant)?;
         position = position.recompute();
-        position.check_checks(side)?;
+        position.check_checkers(side)?;
         if let Some(target) = target {
-            position.offer_en_passant(target);
+            position.set_en_passant(target);
         }
         Ok(position)
     }
 }
 
-fn number(text: Option<&&str>, default: u16, field: Field) -> Result<u16, FenError> {
+fn parse_number(text: Option<&&str>, default: u16, field: FenField) -> Result<u16, FenError> {
     let Some(text) = text else { return Ok(default) };
     let digits = text.bytes().all(|b| b.is_ascii_digit());
-    text.parse().ok().filter(|_| digits).ok_or(FenError::new(field, text, "a whole number from 0 to 65535"))
+    text.parse().ok().filter(|_| digits).ok_or_else(|| FenError::new(field, text, "a whole number from 0 to 65535"))
 }
 
-/// The pieces as the first field of a FEN has them.
+/// Writes the first field of a FEN: the piece placement.
 pub(crate) fn placement(piece_on: impl Fn(Square) -> Option<Piece>) -> String {
     let mut text = String::new();
     for rank in Rank::ALL.into_iter().rev() {
@@ -133,15 +144,15 @@ pub(crate) fn placement(piece_on: impl Fn(Square) -> Option<Piece>) -> String {
     text
 }
 
-fn read_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
-    let error = |expected| FenError::new(Field::Placement, text, expected);
+fn parse_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
+    let error = |expected| FenError::new(FenField::Placement, text, expected);
     let rows: Vec<&str> = text.split('/').collect();
     if rows.len() != 8 {
         return Err(error("eight ranks separated by \"/\""));
     }
     let mut pieces = Vec::new();
     for (rank, row) in Rank::ALL.into_iter().rev().zip(rows) {
-        let row_error = |expected| FenError::new(Field::Placement, row, expected);
+        let row_error = |expected| FenError::new(FenField::Placement, row, expected);
         let mut file = 0;
         let mut after_digit = false;
         for letter in row.chars() {
@@ -155,9 +166,9 @@ fn read_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
             }
             after_digit = false;
             let piece = Piece::from_letter(letter)
-                .ok_or(row_error("pieces as letters PNBRQKpnbrqk and empty squares as digits"))?;
-            let place = File::from_index(file).ok_or(row_error("eight squares in each rank"))?;
-            pieces.push((piece, Square::new(place, rank)));
+                .ok_or_else(|| row_error("pieces as letters PNBRQKpnbrqk and empty squares as digits"))?;
+            let file_of_piece = File::from_index(file).ok_or_else(|| row_error("eight squares in each rank"))?;
+            pieces.push((piece, Square::new(file_of_piece, rank)));
             file += 1;
         }
         if file != 8 {
@@ -168,7 +179,7 @@ fn read_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
 }
 
 fn check_material(pieces: &[(Piece, Square)], text: &str) -> Result<(), FenError> {
-    let error = |expected| Err(FenError::new(Field::Placement, text, expected));
+    let error = |expected| Err(FenError::new(FenField::Placement, text, expected));
     for color in Color::ALL {
         let own = pieces.iter().filter(|(piece, _)| piece.color() == color);
         let count = |kind| own.clone().filter(|(piece, _)| piece.kind() == kind).count();
@@ -190,8 +201,8 @@ fn check_material(pieces: &[(Piece, Square)], text: &str) -> Result<(), FenError
 }
 
 impl Position {
-    /// Puts the pieces on the empty board and gives each its id.
-    fn number(&mut self, pieces: &[(Piece, Square)]) {
+    /// Puts the pieces on the empty board and assigns their ids.
+    fn place_pieces(&mut self, pieces: &[(Piece, Square)]) {
         let mut next_id = [1; 2];
         for &(piece, square) in pieces {
             let id = if piece.kind() == PieceType::King {
@@ -200,12 +211,12 @@ impl Position {
                 next_id[piece.color()] += 1;
                 next_id[piece.color()] - 1
             };
-            self.put(Place::new(piece, id), square);
+            self.add_piece(Place::new(piece, id), square);
         }
     }
 
-    fn read_castling(&mut self, text: &str) -> Result<(), FenError> {
-        let error = |expected| Err(FenError::new(Field::Castling, text, expected));
+    fn parse_castling(&mut self, text: &str) -> Result<(), FenError> {
+        let error = |expected| Err(FenError::new(FenField::Castling, text, expected));
         if text == "-" {
             return Ok(());
         }
@@ -214,34 +225,34 @@ impl Position {
             let home = Rank::First.relative(color);
             let king = self.king(color);
             if king.rank() != home {
-                return error("castling rights only for a king on its first rank");
+                return error("castling rights only for a king on its own first rank");
             }
             let rooks = self.pieces(color, PieceType::Rook) & home.into();
-            let beyond = |castling_side: CastlingSide| {
-                rooks.into_iter().filter(move |rook| (*rook > king) == (castling_side == CastlingSide::King))
+            let rooks_on = |side: CastlingSide| {
+                rooks.into_iter().filter(move |rook| (*rook > king) == (side == CastlingSide::King))
             };
             let rook = match letter.to_ascii_lowercase() {
-                'k' => beyond(CastlingSide::King).last(),
-                'q' => beyond(CastlingSide::Queen).next(),
+                'k' => rooks_on(CastlingSide::King).last(),
+                'q' => rooks_on(CastlingSide::Queen).next(),
                 file @ 'a'..='h' => {
                     File::from_letter(file).map(|file| Square::new(file, home)).filter(|&square| rooks.has(square))
                 }
-                _ => return error("\"-\", or letters KQkq or files A-H and a-h of the rooks"),
+                _ => return error("\"-\", or letters KQkq, or files A-H and a-h of the rooks"),
             };
             let Some(rook) = rook else {
-                return error("a rook on the king's rank for each right");
+                return error("a rook on the king's rank for each castling right");
             };
-            let castling_side = if rook > king { CastlingSide::King } else { CastlingSide::Queen };
-            if self.castling.rook(color, castling_side).is_some() {
-                return error("one right for each side and castling_side");
+            let side = if rook > king { CastlingSide::King } else { CastlingSide::Queen };
+            if self.castling.rook(color, side).is_some() {
+                return error("at most one right for each color and castling side");
             }
-            self.castling.grant(color, castling_side, rook.file());
+            self.castling.grant(color, side, rook.file());
         }
         Ok(())
     }
 
-    fn read_en_passant(&self, text: &str) -> Result<Option<Square>, FenError> {
-        let error = |expected| Err(FenError::new(Field::EnPassant, text, expected));
+    fn parse_en_passant(&self, text: &str) -> Result<Option<Square>, FenError> {
+        let error = |expected| Err(FenError::new(FenField::EnPassant, text, expected));
         if text == "-" {
             return Ok(None);
         }
@@ -250,31 +261,32 @@ impl Position {
         };
         let (us, them) = (self.side, !self.side);
         if target.rank() != Rank::Sixth.relative(us) {
-            return error("a square on the third rank with Black to move, on the sixth with White to move");
+            return error("a square on the third rank with Black to move, or on the sixth with White to move");
         }
         let pawn = target.forward(them);
         let origin = target.forward(us);
         if self.piece_on(pawn) != Some(Piece::new(them, PieceType::Pawn)) {
-            return error("a square just passed by an enemy pawn");
+            return error("a square that an enemy pawn has just passed");
         }
         if self.piece_on(target).is_some() || self.piece_on(origin).is_some() {
-            return error("an empty square, and an empty one behind it, where the pawn came from");
+            return error("an empty square, with the empty square behind it from which the pawn came");
         }
         Ok(Some(target))
     }
 
-    fn check_checks(&self, side: &str) -> Result<(), FenError> {
+    fn check_checkers(&self, side: &str) -> Result<(), FenError> {
         if self.is_attacked(self.king(!self.side), self.side) {
-            return Err(FenError::new(Field::SideToMove, side, "the side that is in check to be the one to move"));
+            return Err(FenError::new(FenField::SideToMove, side, "the side that is in check to be the side to move"));
         }
         if self.checkers().len() > 2 {
-            return Err(FenError::new(Field::SideToMove, side, "at most two pieces giving check"));
+            return Err(FenError::new(FenField::SideToMove, side, "at most two pieces giving check"));
         }
         Ok(())
     }
 
-    /// The position as a FEN. Castling rights are written `KQkq` where that is clear (X-FEN), or by the rooks' files if
-    /// `shredder`. The en passant square is given only if a capture there is legal.
+    /// Writes the position as a FEN. Castling rights are written `KQkq` where that is unambiguous and else as the
+    /// rook's file (X-FEN), or always as files if `shredder` (Shredder-FEN). The en passant square is written only if
+    /// an en passant capture is legal.
     pub fn fen(&self, shredder: bool) -> String {
         let pieces = placement(|square| self.piece_on(square));
         let side = if self.side == Color::White { 'w' } else { 'b' };
@@ -286,18 +298,18 @@ impl Position {
     fn castling_letters(&self, shredder: bool) -> String {
         let mut letters = String::new();
         for color in Color::ALL {
-            for castling_side in CastlingSide::ALL {
-                let Some(file) = self.castling.rook(color, castling_side) else { continue };
+            for side in CastlingSide::ALL {
+                let Some(file) = self.castling.rook(color, side) else { continue };
                 let rank = Rank::First.relative(color);
                 let rooks = self.pieces(color, PieceType::Rook) & rank.into();
-                let outermost = match castling_side {
+                let outermost = match side {
                     CastlingSide::King => rooks.into_iter().last(),
                     CastlingSide::Queen => rooks.first(),
                 };
                 let letter = if shredder || outermost != Some(Square::new(file, rank)) {
                     file.letter()
                 } else {
-                    ['k', 'q'][castling_side]
+                    ['k', 'q'][side]
                 };
                 letters.push(if color == Color::White { letter.to_ascii_uppercase() } else { letter });
             }

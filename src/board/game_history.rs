@@ -1,42 +1,57 @@
+//! The positions before the current one, for draws by repetition.
+
 use super::Position;
 use crate::tables::{between, cuckoo};
 
-/// The keys of the positions before the current one, of the game and of the line that is searched.
+/// The Zobrist keys of the positions before the current one: those of the game and those of the current line of the
+/// search.
+///
+/// ```
+/// use kiln::board::{GameHistory, Position};
+///
+/// let (mut position, mut history) = (Position::startpos(), GameHistory::new());
+/// for text in ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(2) {
+///     history.push(&position);
+///     position.play(position.parse_move(text).unwrap());
+/// }
+/// // The starting position is on the board for the third time.
+/// assert!(history.is_repetition(&position, history.len()));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct GameHistory {
     keys: Vec<u64>,
 }
 
 impl GameHistory {
-    /// An empty one: the current position has no past.
+    /// Returns an empty history: the current position is the first.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many positions lie before the current one.
+    /// Returns the number of positions before the current one.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether the current position is the first.
+    /// Returns whether the current position is the first.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Remembers the position that is about to be left by a move.
+    /// Appends the current position, before a move is played from it.
     #[inline]
     pub fn push(&mut self, position: &Position) {
         self.keys.push(position.key());
     }
 
-    /// Forgets the last one, when the move is taken back.
+    /// Removes the last position, when its move is taken back.
     #[inline]
     pub fn pop(&mut self) {
         self.keys.pop();
     }
 
-    /// Whether the side to move can bring about a position that was there before with one move, and that would be scored as drawn: one since
-    /// position number `root`.
+    /// Returns whether one move by the side to move can repeat a position with index `root` or later, which would be
+    /// scored as a draw.
     ///
     /// The method is Marcel van Kervinck's (see [`cuckoo`]).
     pub fn can_repeat(&self, current: &Position, root: usize) -> bool {
@@ -47,16 +62,16 @@ impl GameHistory {
         })
     }
 
-    /// Whether `current` is to be scored as drawn by repetition: it was there twice before, or once since position number
-    /// `root`, from which the search started (a line that repeats within the search would go round again).
+    /// Returns whether `current` counts as a draw by repetition: it occurred twice before, or once at index `root` or
+    /// later. The search starts at `root`; a line that repeats within the search could be repeated again.
     pub fn is_repetition(&self, current: &Position, root: usize) -> bool {
         let reversible = usize::from(current.halfmove_clock()).min(self.keys.len());
         let mut seen = false;
-        // The same side is to move every second ply; less than four plies bring nothing back.
+        // The same side is to move every second ply, and fewer than four plies cannot repeat a position.
         for ago in (4..=reversible).step_by(2) {
-            let place = self.keys.len() - ago;
-            if self.keys[place] == current.key() {
-                if seen || place >= root {
+            let index = self.keys.len() - ago;
+            if self.keys[index] == current.key() {
+                if seen || index >= root {
                     return true;
                 }
                 seen = true;
@@ -65,7 +80,7 @@ impl GameHistory {
         false
     }
 
-    /// Whether `current` or a position before it has come again since the last move that cannot be taken back.
+    /// Returns whether any position, `current` included, has occurred twice since the last irreversible move.
     pub fn has_repetition(&self, current: &Position) -> bool {
         let reversible = usize::from(current.halfmove_clock()).min(self.keys.len());
         let mut keys: Vec<u64> = self.keys[self.keys.len() - reversible..].to_vec();
@@ -96,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repetition_is_seen_a_move_ahead() {
+    fn a_repetition_is_detected_one_move_ahead() {
         let mut position = Position::startpos();
         let mut history = GameHistory::new();
         for text in ["g1f3", "g8f6", "f3g1"] {
@@ -104,7 +119,7 @@ mod tests {
             history.push(&position);
             position = position.make(position.parse_move(text).unwrap());
         }
-        // f6g8 brings back the start, unless that lies before the root.
+        // f6g8 repeats the starting position, unless that is before the root.
         assert!(history.can_repeat(&position, 0) && !history.can_repeat(&position, 1));
     }
 }

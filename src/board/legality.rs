@@ -1,10 +1,13 @@
+//! Legality of a single move, and whether it gives check.
+
 use super::Position;
 use super::make::castling_targets;
 use crate::tables::{attacks, between, line};
 use crate::types::{Bitboard, Move, MoveKind, Piece, PieceType, Rank, Square};
 
 impl Position {
-    /// Whether a move is among [`Position::moves`], without generating them: for moves from a hash table, which may come from other positions.
+    /// Returns whether a move is among [`Position::moves`], without generating them. Moves from the transposition table
+    /// need this check: they may belong to other positions.
     pub fn is_legal(&self, mv: Move) -> bool {
         let (us, them) = (self.side, !self.side);
         let (from, to) = (mv.from(), mv.to());
@@ -55,32 +58,32 @@ impl Position {
             && self.king(them) != to
     }
 
-    /// Whether an enemy piece attacks the square of one of our own, without which it cannot be pinned.
+    /// Returns whether an enemy slider attacks the square of one of our pieces: otherwise the piece cannot be pinned.
     #[inline]
     fn may_be_pinned(&self, square: Square) -> bool {
         self.attacks[!self.side].0[square] & self.slider_ids(!self.side) != 0
     }
 
-    /// Whether a legal move attacks the enemy's king, directly or by discovery.
+    /// Returns whether a legal move gives check, directly or by discovery.
     pub fn gives_check(&self, mv: Move) -> bool {
         let (us, them) = (self.side, !self.side);
         let king = self.king(them);
         let (from, to) = (mv.from(), mv.to());
         let mover = self.place(from).piece();
         let mut occupied = self.occupied() - from.into();
-        // What has left its square discovers; what has moved or become something else may attack.
-        let mut left = Bitboard::from(from);
+        // Sliders may give check through vacated squares; the moved or promoted piece may give check itself.
+        let mut vacated = Bitboard::from(from);
         let attacked = match mv.kind() {
             MoveKind::Castle => {
                 let (king_to, rook_to) = castling_targets(mv);
                 occupied = (occupied - to.into()) | king_to.into() | rook_to.into();
-                left |= to.into();
+                vacated |= to.into();
                 attacks(self.place(to).piece(), rook_to, occupied)
             }
             kind => {
                 occupied |= to.into();
                 if kind == MoveKind::EnPassant {
-                    left |= to.forward(them).into();
+                    vacated |= to.forward(them).into();
                     occupied = occupied - to.forward(them).into();
                 }
                 let piece = mv.promotion().map_or(mover, |kind| Piece::new(us, kind));
@@ -88,9 +91,9 @@ impl Position {
             }
         };
         let discovers = |sniper: Square| {
-            let way = between(king, sniper);
-            way.intersects(left) && !way.intersects(occupied)
+            let path = between(king, sniper);
+            path.intersects(vacated) && !path.intersects(occupied)
         };
-        attacked.has(king) || (self.snipers(king, us) - left).into_iter().any(discovers)
+        attacked.has(king) || (self.snipers(king, us) - vacated).into_iter().any(discovers)
     }
 }

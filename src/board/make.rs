@@ -1,10 +1,12 @@
+//! Making moves.
+
 use super::{Ids, Place, Position};
 use crate::simd::native;
 use crate::tables::{attacks, black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
 use crate::types::{Bitboard, CastlingSide, Color, Move, MoveKind, PieceType, Rank, Square};
 
 impl Position {
-    /// The position after a legal move.
+    /// Returns the position after a legal move. See [`Position::play`].
     #[inline]
     #[must_use]
     pub fn make(&self, mv: Move) -> Self {
@@ -14,11 +16,11 @@ impl Position {
         next
     }
 
-    /// Plays a legal move.
+    /// Plays a legal move. Other moves panic or leave a meaningless position.
     ///
-    /// The attack tables follow so: sliders that attack a square which becomes empty or occupied see further or less far, the
-    /// mover sees something else, the victim nothing any more. Their bits are cleared everywhere at once; then
-    /// the attacks of each are set as they are on the new board. All other bits stay as they are.
+    /// The attack tables are updated incrementally. The attacks that change are those of the moved piece, those of the
+    /// captured piece, and those of sliders that attack a square which becomes empty or occupied. The bits of these
+    /// pieces are cleared on all squares at once, and the attacks of those still on the board are set again.
     pub fn play(&mut self, mv: Move) {
         let (us, them) = (self.side, !self.side);
         let (from, to) = (mv.from(), mv.to());
@@ -31,77 +33,77 @@ impl Position {
         self.keys.toggle_state(black_to_move_key());
 
         let mut changed = [0; 2];
-        self.add_sliders_on(from, &mut changed);
+        self.add_sliders_attacking(from, &mut changed);
         changed[us] |= mover.bit();
-        let mut dead = 0;
+        let mut captured = 0;
         match mv.kind() {
             MoveKind::Castle => {
                 let rook = self.place(to);
                 let (king_to, rook_to) = castling_targets(mv);
                 for square in [to, king_to, rook_to] {
-                    self.add_sliders_on(square, &mut changed);
+                    self.add_sliders_attacking(square, &mut changed);
                 }
                 changed[us] |= rook.bit();
-                // Both before either: in Chess960 one may go to the other's square.
-                self.take(mover, from);
-                self.take(rook, to);
-                self.put(mover, king_to);
-                self.put(rook, rook_to);
+                // Both are removed first: in Chess960 one may end on the other's square.
+                self.remove_piece(mover, from);
+                self.remove_piece(rook, to);
+                self.add_piece(mover, king_to);
+                self.add_piece(rook, rook_to);
             }
             kind => {
-                // Unless a piece takes another's place, the target square becomes occupied.
+                // The target square becomes occupied, unless a capture leaves it so.
                 let mut filled = Some(to);
                 if mv.is_capture() {
                     let mut square = to;
                     if kind == MoveKind::EnPassant {
                         square = to.forward(them);
-                        self.add_sliders_on(square, &mut changed);
+                        self.add_sliders_attacking(square, &mut changed);
                     } else {
                         filled = None;
                     }
                     let victim = self.place(square);
-                    dead = victim.bit();
-                    self.take(victim, square);
-                    self.revoke_rook(them, square);
+                    captured = victim.bit();
+                    self.remove_piece(victim, square);
+                    self.revoke_castling_of_rook(them, square);
                     self.halfmove_clock = 0;
                 }
                 if let Some(to) = filled {
-                    self.add_sliders_on(to, &mut changed);
+                    self.add_sliders_attacking(to, &mut changed);
                 }
                 match mv.promotion() {
-                    None => self.relocate(mover, from, to),
+                    None => self.move_piece(mover, from, to),
                     Some(kind) => {
-                        self.take(mover, from);
-                        self.put(mover.promoted(kind), to);
+                        self.remove_piece(mover, from);
+                        self.add_piece(mover.promoted(kind), to);
                     }
                 }
             }
         }
         match mover.kind() {
             PieceType::King => {
-                for castling_side in CastlingSide::ALL {
-                    self.revoke(us, castling_side);
+                for side in CastlingSide::ALL {
+                    self.revoke_castling(us, side);
                 }
             }
-            PieceType::Rook => self.revoke_rook(us, from),
+            PieceType::Rook => self.revoke_castling_of_rook(us, from),
             PieceType::Pawn => self.halfmove_clock = 0,
             _ => {}
         }
 
-        self.renew_attacks(us, changed[us], 0);
-        self.renew_attacks(them, changed[them] & !dead, dead);
+        self.update_attacks(us, changed[us], 0);
+        self.update_attacks(them, changed[them] & !captured, captured);
         if mv.kind() == MoveKind::DoublePush {
-            self.offer_en_passant(to.forward(them));
+            self.set_en_passant(to.forward(them));
         }
     }
 
-    /// Puts what the `changed` pieces attack into the table anew, and takes the `dead` from it.
+    /// Recomputes the attacks of the `changed` ids, and clears those of the `captured` ids.
     #[inline]
-    fn renew_attacks(&mut self, color: Color, changed: u16, dead: u16) {
+    fn update_attacks(&mut self, color: Color, changed: u16, captured: u16) {
         let occupied = self.occupied();
-        // A copy, which the compiler keeps in registers.
+        // The compiler keeps a local copy in registers.
         let mut table = self.attacks[color];
-        native::clear(&mut table, changed | dead);
+        native::clear(&mut table, changed | captured);
         for id in Ids(changed) {
             let square = self.squares[color][id];
             let attacked = attacks(self.place(square).piece(), square, occupied);
@@ -110,7 +112,9 @@ impl Position {
         self.attacks[color] = table;
     }
 
-    /// The key of the position after a move, or nearly: rights to castle and to take en passant are left out. For asking the transposition table ahead.
+    /// Returns an approximate key of the position after a move, to prefetch its transposition table entry. The key is
+    /// wrong if the move castles, promotes or captures en passant, or if castling rights or the en passant square
+    /// change.
     #[inline]
     pub fn key_after(&self, mv: Move) -> u64 {
         let (from, to) = (mv.from(), mv.to());
@@ -119,8 +123,8 @@ impl Position {
         self.key() ^ key(from) ^ key(to) ^ moved ^ black_to_move_key()
     }
 
-    /// The position after passing, which is not a legal move of chess. Must not be called in check. Nothing before it can be repeated: the
-    /// half-move clock starts anew.
+    /// Returns the position after a null move, in which the side to move passes. It must not be in check. The halfmove
+    /// clock restarts, so that no earlier position counts as repeated.
     #[must_use]
     pub fn make_null(&self) -> Self {
         debug_assert!(!self.in_check());
@@ -133,23 +137,25 @@ impl Position {
         next
     }
 
-    /// Adds the numbers of the sliders of both sides that attack a square to a set for each side.
+    /// Adds the ids of the sliders of both sides that attack a square to `ids`, by color.
     #[inline]
-    fn add_sliders_on(&self, square: Square, numbers: &mut [u16; 2]) {
+    fn add_sliders_attacking(&self, square: Square, ids: &mut [u16; 2]) {
         for color in Color::ALL {
-            numbers[color] |= self.attacks[color].0[square] & self.slider_ids(color);
+            ids[color] |= self.attacks[color].0[square] & self.slider_ids(color);
         }
     }
 
+    /// Puts a piece on an empty square.
     #[inline]
-    pub(super) fn put(&mut self, place: Place, square: Square) {
+    pub(super) fn add_piece(&mut self, place: Place, square: Square) {
         self.squares[place.color()][place.id()] = square;
         self.board[square] = Some(place);
         self.toggle(place, square);
     }
 
+    /// Removes a piece from its square.
     #[inline]
-    fn take(&mut self, place: Place, square: Square) {
+    fn remove_piece(&mut self, place: Place, square: Square) {
         self.board[square] = None;
         self.toggle(place, square);
     }
@@ -162,34 +168,34 @@ impl Position {
         self.keys.toggle(place.piece(), square);
     }
 
-    /// The piece goes to an empty square.
+    /// Moves a piece to an empty square.
     #[inline]
-    fn relocate(&mut self, place: Place, from: Square, to: Square) {
+    fn move_piece(&mut self, place: Place, from: Square, to: Square) {
         let both = Bitboard::from(from) | to.into();
         self.kinds[place.kind()] ^= both;
         self.colors[place.color()] ^= both;
         self.squares[place.color()][place.id()] = to;
         self.board[from] = None;
         self.board[to] = Some(place);
-        self.keys.relocate(place.piece(), from, to);
+        self.keys.move_piece(place.piece(), from, to);
     }
 
-    fn revoke(&mut self, color: Color, castling_side: CastlingSide) {
-        if let Some(file) = self.castling.rook(color, castling_side) {
-            self.castling.revoke(color, castling_side);
+    fn revoke_castling(&mut self, color: Color, side: CastlingSide) {
+        if let Some(file) = self.castling.rook(color, side) {
+            self.castling.revoke(color, side);
             self.keys.toggle_state(castling_key(color, file));
         }
     }
 
-    /// A rook of `color` has left its square, or something was taken there.
+    /// Revokes the right to castle with a rook of `color` on this square: it has moved or was captured.
     #[inline]
-    fn revoke_rook(&mut self, color: Color, square: Square) {
+    fn revoke_castling_of_rook(&mut self, color: Color, square: Square) {
         if square.rank() != Rank::First.relative(color) {
             return;
         }
-        for castling_side in CastlingSide::ALL {
-            if self.castling.rook(color, castling_side) == Some(square.file()) {
-                self.revoke(color, castling_side);
+        for side in CastlingSide::ALL {
+            if self.castling.rook(color, side) == Some(square.file()) {
+                self.revoke_castling(color, side);
             }
         }
     }
@@ -201,9 +207,9 @@ impl Position {
         }
     }
 
-    /// The enemy's pawn has just passed over `target`: keep that if it can be taken legally.
+    /// Sets the en passant square to `target`, which an enemy pawn has just passed, if an en passant capture is legal.
     #[inline]
-    pub(super) fn offer_en_passant(&mut self, target: Square) {
+    pub(super) fn set_en_passant(&mut self, target: Square) {
         let capturers = pawn_attacks(!self.side, target) & self.pieces(self.side, PieceType::Pawn);
         if capturers.into_iter().any(|from| self.is_legal_en_passant(from, target)) {
             self.en_passant = Some(target);
@@ -212,8 +218,8 @@ impl Position {
     }
 }
 
-/// Where king and rook end after a castling move.
+/// Returns the squares on which king and rook end after a castling move.
 pub(super) fn castling_targets(mv: Move) -> (Square, Square) {
-    let (castling_side, rank) = (mv.castling_side(), mv.from().rank());
-    (Square::new(castling_side.king_target(), rank), Square::new(castling_side.rook_target(), rank))
+    let (side, rank) = (mv.castling_side(), mv.from().rank());
+    (Square::new(side.king_target(), rank), Square::new(side.rook_target(), rank))
 }

@@ -1,22 +1,22 @@
-//! The position: what stands where, whose move it is, what may be played.
+//! Positions: the board and its state, legal moves, making moves, static exchange evaluation, FEN and SAN.
 
 mod attacks;
 mod fen;
 mod game_history;
 mod keys;
 mod legality;
-mod list;
 mod make;
+mod move_list;
 mod movegen;
 mod place;
 mod san;
 mod see;
 
 pub(crate) use fen::placement;
-pub use fen::{FenError, Field};
+pub use fen::{FenError, FenField};
 pub use game_history::GameHistory;
 pub use keys::Keys;
-pub use list::{MAX_MOVES, MoveList};
+pub use move_list::{MAX_MOVES, MoveList};
 pub use place::Place;
 pub use see::SEE_VALUES;
 
@@ -31,153 +31,163 @@ use std::mem::offset_of;
 
 /// A legal position of chess or Chess960.
 ///
-/// The board is kept in three forms that always agree: the byteboard (what stands on a square), bitboards (where such pieces stand) and attack
-/// tables (which pieces attack a square). Every piece has a number, its id, in which the tables speak of it: the king's is 0, the others count from 1 in the
-/// order of the FEN; an id is kept for life, through promotion too, and never given again. Tables of 16-bit words that follow
-/// the moves are the idea of the engine Rose.
+/// The board has three representations that always agree: the byteboard (which piece is on a square), bitboards (which
+/// squares a type or color occupies) and attack tables (which pieces attack a square). The attack tables name a piece
+/// by its id: the king has id 0, the others count from 1 in the order of the FEN. A piece keeps its id for the whole
+/// game, through promotion too, and ids are never reused. Incrementally updated attack tables of 16-bit words are the
+/// idea of the engine Rose.
 ///
-/// Positions are equal if their FENs are: the ids do not matter.
+/// Positions compare equal if their FENs are equal, whatever their ids.
 ///
 /// ```
 /// use kiln::board::Position;
-/// let position: Position = "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1".parse()?;
-/// assert_eq!(position.moves().len(), 0);
-/// assert!(!position.in_check());
+/// use kiln::types::{Color, Piece, Square};
+///
+/// let mut position = Position::startpos();
+/// assert_eq!(position.moves().len(), 20);
+/// let mv = position.parse_move("e2e4").expect("the move is legal");
+/// assert_eq!(position.san(mv), "e4");
+/// position.play(mv);
+/// assert_eq!(position.side_to_move(), Color::Black);
+/// assert_eq!(position.piece_on(Square::E4), Some(Piece::WhitePawn));
+///
+/// let stalemate: Position = "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1".parse()?;
+/// assert!(!stalemate.has_legal_move() && !stalemate.in_check());
 /// # Ok::<(), kiln::board::FenError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Position {
-    /// By colour and square: which pieces of that colour attack it, pieces of their own that they defend included.
+    /// By color and square: the ids of the pieces of that color that attack or defend the square.
     attacks: [Wordboard; 2],
     board: [Option<Place>; 64],
     keys: Keys,
     castling: CastlingRights,
     halfmove_clock: u16,
-    /// Where an en passant capture may go. Set only if one is legal, so that equal positions have equal keys.
+    /// The target square of an en passant capture. Set only if one is legal, so that equal positions have equal keys.
     en_passant: Option<Square>,
     side: Color,
     fullmove_number: u16,
     kinds: [Bitboard; 6],
     colors: [Bitboard; 2],
-    /// Where each piece stands, by colour and id; of no meaning once it is taken.
+    /// The square of each piece, by color and id; stale once captured.
     squares: [[Square; 16]; 2],
-    /// Which ids are of a type, by colour and type.
+    /// The ids of the pieces of each type, by color and type.
     ids: [[u16; 6]; 2],
 }
 
-// Copied for every move. What is read or written as vectors lies within cache lines.
+// A position is copied for every move. The fields accessed as vectors do not cross cache lines.
 const _: () = {
     assert!(size_of::<Position>() == 512);
     assert!(offset_of!(Position, keys) == 320 && offset_of!(Position, kinds) == 384);
 };
 
 impl Position {
-    /// The starting position of chess.
+    /// Returns the starting position of chess.
     pub fn startpos() -> Self {
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".parse().expect("the starting position is legal")
     }
 
-    /// Whose move it is.
+    /// Returns the side to move.
     #[inline]
     pub fn side_to_move(&self) -> Color {
         self.side
     }
 
-    /// What stands on the square.
+    /// Returns the piece on the square, if any.
     #[inline]
     pub fn piece_on(&self, square: Square) -> Option<Piece> {
         self.board[square].map(Place::piece)
     }
 
-    /// What stands on each square as a byte: the piece counted from 1, or 0.
+    /// Returns one byte per square: the piece's number plus 1, or 0 for an empty square.
     #[inline]
     pub fn byteboard(&self) -> Aligned<[u8; 64]> {
         Aligned(self.board.map(|place| place.map_or(0, |place| place.piece() as u8 + 1)))
     }
 
-    /// What stands on a square that is known to be occupied.
+    /// Returns the piece on an occupied square, with its id.
     ///
     /// # Panics
-    /// If it is empty.
+    /// If the square is empty.
     #[inline]
     fn place(&self, square: Square) -> Place {
-        self.board[square].expect("a piece stands on the square")
+        self.board[square].expect("the square is occupied")
     }
 
-    /// All pieces of a type, of both sides.
+    /// Returns the pieces of a type, of both sides.
     #[inline]
     pub fn kind(&self, kind: PieceType) -> Bitboard {
         self.kinds[kind]
     }
 
-    /// All pieces of a side.
+    /// Returns the pieces of a side.
     #[inline]
     pub fn color(&self, color: Color) -> Bitboard {
         self.colors[color]
     }
 
-    /// The pieces of a side and type.
+    /// Returns the pieces of a side and type.
     #[inline]
     pub fn pieces(&self, color: Color, kind: PieceType) -> Bitboard {
         self.colors[color] & self.kinds[kind]
     }
 
-    /// All occupied squares.
+    /// Returns the occupied squares.
     #[inline]
     pub fn occupied(&self) -> Bitboard {
         self.colors[Color::White] | self.colors[Color::Black]
     }
 
-    /// Where the king of a side stands.
+    /// Returns the square of a side's king.
     #[inline]
     pub fn king(&self, color: Color) -> Square {
         self.squares[color][0]
     }
 
-    /// The castling rights.
+    /// Returns the castling rights.
     #[inline]
     pub fn castling(&self) -> CastlingRights {
         self.castling
     }
 
-    /// Where a pawn may be taken en passant; none if no such capture is legal.
+    /// Returns the target square of an en passant capture, or `None` if no such capture is legal.
     #[inline]
     pub fn en_passant(&self) -> Option<Square> {
         self.en_passant
     }
 
-    /// Plies since the last capture or pawn move.
+    /// Returns the number of plies since the last capture or pawn move.
     #[inline]
     pub fn halfmove_clock(&self) -> u16 {
         self.halfmove_clock
     }
 
-    /// The number of the move, which grows after Black's.
+    /// Returns the fullmove number, which increments after Black's moves.
     #[inline]
     pub fn fullmove_number(&self) -> u16 {
         self.fullmove_number
     }
 
-    /// The Zobrist key: equal for positions that count as repetitions of each other.
+    /// Returns the Zobrist key, which is equal for positions that count as repetitions of each other.
     #[inline]
     pub fn key(&self) -> u64 {
         self.keys.full()
     }
 
-    /// The Zobrist keys of the position and of its parts.
+    /// Returns the Zobrist keys of the position and of subsets of its pieces.
     #[inline]
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// The pieces that give check to the side to move.
+    /// Returns the pieces that give check to the side to move.
     #[inline]
     pub fn checkers(&self) -> Bitboard {
         self.squares_of(!self.side, self.checker_ids())
     }
 
-    /// Whether the side to move is in check.
+    /// Returns whether the side to move is in check.
     #[inline]
     pub fn in_check(&self) -> bool {
         self.checker_ids() != 0
@@ -188,20 +198,20 @@ impl Position {
         self.attacks[!self.side].0[self.king(self.side)]
     }
 
-    /// Where the pieces with these ids stand.
+    /// Returns the squares of the pieces with these ids.
     #[inline]
     fn squares_of(&self, color: Color, ids: u16) -> Bitboard {
         Ids(ids).map(|id| self.squares[color][id]).collect()
     }
 
-    /// The ids of a side's sliders.
+    /// Returns the ids of a side's sliders.
     #[inline]
     fn slider_ids(&self, color: Color) -> u16 {
         let ids = &self.ids[color];
         ids[PieceType::Bishop] | ids[PieceType::Rook] | ids[PieceType::Queen]
     }
 
-    /// The pieces of both sides that attack a square when the board is occupied so.
+    /// Returns the pieces of both sides that attack a square, given the occupancy.
     #[inline]
     pub fn attackers(&self, square: Square, occupied: Bitboard) -> Bitboard {
         let queens = self.kinds[PieceType::Queen];
@@ -213,7 +223,8 @@ impl Position {
             | (bishop_attacks(square, occupied) & (self.kinds[PieceType::Bishop] | queens))
     }
 
-    /// Whether neither side can mate by any sequence of moves: bare kings, one minor piece, or bishops of one square colour.
+    /// Returns whether neither side can mate by any sequence of moves because of the material: bare kings, a single
+    /// minor piece, or only bishops that are all on squares of one color.
     pub fn is_insufficient_material(&self) -> bool {
         let bishops = self.kinds[PieceType::Bishop];
         let kings_and_bishops = self.kinds[PieceType::King] | bishops;
@@ -225,15 +236,24 @@ impl Position {
         }
     }
 
-    /// Whether the side has anything but pawns and king.
+    /// Returns whether a side has a piece other than pawns and king.
     pub fn has_non_pawn_material(&self, color: Color) -> bool {
         !(self.colors[color] - self.kinds[PieceType::Pawn] - self.kinds[PieceType::King]).is_empty()
     }
 
-    /// The legal move written so in UCI notation; castling both as the king's move and as king takes rook.
+    /// Parses a move in UCI notation. Returns `None` if the text is malformed or the move is not legal here.
     ///
-    /// Where both readings are legal, as in Chess960 (`f1g1` as a step of the king or as castling), `chess960` or not makes
-    /// no difference: the step wins, since castling has another way to be written.
+    /// Castling is accepted as the king's move to its target square and as the king capturing its own rook. If the
+    /// former is also a legal king move, as `f1g1` may be in Chess960, the text means that king move, because castling
+    /// can be written in the other way.
+    ///
+    /// ```
+    /// use kiln::board::Position;
+    ///
+    /// let position: Position = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1".parse().unwrap();
+    /// assert_eq!(position.parse_move("e1g1"), position.parse_move("e1h1"));
+    /// assert_eq!(position.parse_move("e1e3"), None);
+    /// ```
     pub fn parse_move(&self, text: &str) -> Option<Move> {
         let from = Square::from_name(text.get(..2)?)?;
         let moves = self.moves();
@@ -242,18 +262,19 @@ impl Position {
         exact.or_else(|| own.find(|mv| mv.kind() == MoveKind::Castle && mv.uci(false) == text)).copied()
     }
 
-    /// The material of both sides in pawns: 1, 3, 3, 5 and 9 for each pawn, knight, bishop, rook and queen.
+    /// Returns the material of both sides in pawns: 1, 3, 3, 5 and 9 for each pawn, knight, bishop, rook and queen.
     pub fn material(&self) -> u32 {
         const VALUES: [u32; 6] = [1, 3, 3, 5, 9, 0];
         PieceType::ALL.into_iter().map(|kind| VALUES[kind] * self.kinds[kind].len()).sum()
     }
 
-    /// The same position with a square empty, and without castling and en passant; to be scored, not to be played from, since the side that is not to move may be in check.
+    /// Returns the position with a square emptied, and without castling rights and en passant square. The result is for
+    /// evaluation only: the side not to move may be in check.
     ///
     /// # Panics
-    /// If a king stands there.
+    /// If a king is on the square.
     pub fn without(&self, square: Square) -> Self {
-        assert!(self.piece_on(square).is_none_or(|piece| piece.kind() != PieceType::King), "a king stays");
+        assert!(self.piece_on(square).is_none_or(|piece| piece.kind() != PieceType::King), "a king cannot be removed");
         let mut new = self.clone();
         new.board[square] = None;
         new.colors = new.colors.map(|pieces| pieces - square.into());
@@ -261,7 +282,8 @@ impl Position {
         new.recompute()
     }
 
-    /// Everything that can be told from the board, computed anew by other ways than the moves take: the keys, bitboards, lists and attack tables.
+    /// Returns the position with everything that follows from the byteboard and the state computed from scratch: keys,
+    /// bitboards, piece lists and attack tables. It works in other ways than [`Position::play`], to check it.
     fn recompute(&self) -> Self {
         let mut new = self.clone();
         new.attacks = [Wordboard([0; 64]); 2];
@@ -283,9 +305,9 @@ impl Position {
             }
         }
         for color in Color::ALL {
-            for castling_side in CastlingSide::ALL {
-                new.keys
-                    .toggle_state(self.castling.rook(color, castling_side).map_or(0, |file| castling_key(color, file)));
+            for side in CastlingSide::ALL {
+                let key = self.castling.rook(color, side).map_or(0, |file| castling_key(color, file));
+                new.keys.toggle_state(key);
             }
         }
         new.keys.toggle_state(self.en_passant.map_or(0, |square| en_passant_key(square.file())));
@@ -293,7 +315,7 @@ impl Position {
         new
     }
 
-    /// Whether all that follows the moves is as it comes out when computed from the board alone, for tests.
+    /// Returns whether all incrementally updated state equals what is computed from scratch. For tests.
     pub fn is_consistent(&self) -> bool {
         let new = self.recompute();
         let has_own_id =
@@ -316,7 +338,7 @@ impl PartialEq for Position {
 
 impl Eq for Position {}
 
-/// The numbers of the bits that are set, in ascending order.
+/// Iterates over the ids in a set, in ascending order.
 #[derive(Clone, Copy)]
 struct Ids(u16);
 
@@ -334,7 +356,7 @@ impl Iterator for Ids {
     }
 }
 
-/// The board as text, White below, with the FEN under it.
+/// Draws the board with White at the bottom, followed by the FEN and the key.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let border = " +---+---+---+---+---+---+---+---+";

@@ -1,10 +1,12 @@
+//! Legal move generation.
+
 use super::make::castling_targets;
 use super::{Ids, MoveList, Position};
 use crate::simd::native;
 use crate::tables::{between, king_attacks, line, pawn_attacks, pseudo_attacks};
 use crate::types::{Bitboard, CastlingSide, Color, File, Move, MoveKind, Piece, PieceType, Rank, Square};
 
-/// What pawns of one side may do, each by target square. Pins and checks are seen to, en passant left out.
+/// The target squares of the legal moves of one side's pawns, except en passant captures.
 struct PawnTargets {
     single: Bitboard,
     double: Bitboard,
@@ -15,7 +17,7 @@ struct PawnTargets {
 }
 
 impl PawnTargets {
-    /// By how much a square's number grows on the way to `single`, `east` and `west`.
+    /// Returns the step in square numbers to `single`, `east` and `west`.
     const fn steps(side: Color) -> [i8; 3] {
         match side {
             Color::White => [8, 9, 7],
@@ -25,7 +27,7 @@ impl PawnTargets {
 }
 
 impl Position {
-    /// All legal moves.
+    /// Returns all legal moves.
     #[inline]
     pub fn moves(&self) -> MoveList {
         let mut list = MoveList::new();
@@ -33,22 +35,22 @@ impl Position {
         list
     }
 
-    /// Appends all legal moves to a list. To fill one in place is faster than to return it, which copies all of its room.
+    /// Appends all legal moves to a list. This is faster than [`Position::moves`], which copies the whole list.
     pub fn list_moves(&self, list: &mut MoveList) {
         self.generate::<true, true>(list);
     }
 
-    /// Appends the legal captures and promotions to a queen.
+    /// Appends the legal noisy moves: captures and promotions to a queen.
     pub fn list_noisy_moves(&self, list: &mut MoveList) {
         self.generate::<true, false>(list);
     }
 
-    /// Appends the legal moves that are not noisy.
+    /// Appends the legal quiet moves: all that are not noisy.
     pub fn list_quiet_moves(&self, list: &mut MoveList) {
         self.generate::<false, true>(list);
     }
 
-    /// The number of legal moves, counted without listing them.
+    /// Returns the number of legal moves, without listing them.
     pub fn count_moves(&self) -> usize {
         let (us, them) = (self.side, !self.side);
         let checkers = self.checkers();
@@ -72,7 +74,7 @@ impl Position {
         let pawns = self.pawn_targets(pinned, check_mask);
         let last = Bitboard::from(Rank::Eighth.relative(us));
         for targets in [pawns.single, pawns.east, pawns.west] {
-            // One move is counted for each target anyway.
+            // A promotion is four moves, of which `len` counts one.
             count += targets.len() + 3 * (targets & last).len();
         }
         count += pawns.double.len();
@@ -81,7 +83,7 @@ impl Position {
             count += capturers.into_iter().filter(|&from| self.is_legal_en_passant(from, to)).count() as u32;
         }
         if checkers.is_empty() && self.castling.any(us) {
-            count += self.castles(danger, pinned).count() as u32;
+            count += self.castling_moves(danger, pinned).count() as u32;
         }
         count as usize
     }
@@ -115,7 +117,7 @@ impl Position {
         let [forward, east, west] = PawnTargets::steps(us);
 
         if NOISY {
-            // By victim, of which there are fewer than pieces.
+            // Looping over victims is faster than looping over attackers: there are fewer.
             let table = &self.attacks[us];
             for to in enemy & check_mask & Bitboard(native::any(table, non_pawn_ids)) {
                 for id in Ids(table.0[to] & non_pawn_ids) {
@@ -152,38 +154,40 @@ impl Position {
             list.push_step(forward, pawns.single - last, MoveKind::Quiet);
             list.push_step(2 * forward, pawns.double, MoveKind::DoublePush);
             if checkers.is_empty() && self.castling.any(us) {
-                self.castles(danger, pinned).for_each(|castle| list.push(castle));
+                self.castling_moves(danger, pinned).for_each(|castle| list.push(castle));
             }
         }
     }
 
-    /// The ids of knights, bishops, rooks and queens.
+    /// Returns the ids of a side's knights, bishops, rooks and queens.
     #[inline]
     fn non_pawn_ids(&self, color: Color) -> u16 {
         self.slider_ids(color) | self.ids[color][PieceType::Knight]
     }
 
-    /// Where the king of the side to move may go if the enemy attacks the squares of `danger`.
+    /// Returns the squares to which the king of the side to move can go, castling aside. `danger` is the set of squares
+    /// that the enemy attacks.
     #[inline]
     pub(super) fn king_targets(&self, checkers: Bitboard, danger: Bitboard) -> Bitboard {
         let us = self.side;
         let king = self.king(us);
         let mut targets = king_attacks(king) - self.colors[us] - danger;
-        // The table does not look through the king: behind it, a slider's ray goes on.
+        // In the attack tables the king blocks sliders, but it cannot escape along the ray of a checker.
         for slider in checkers - self.kinds[PieceType::Pawn] - self.kinds[PieceType::Knight] {
             targets = targets - (line(king, slider) - slider.into());
         }
         targets
     }
 
-    /// The squares on which a piece other than the king ends the check of a single checker: all if there is no check.
+    /// Returns the squares to which a piece other than the king must go, to block or capture a single checker: all
+    /// squares if there is no check.
     #[inline]
     pub(super) fn check_mask(&self, checkers: Bitboard) -> Bitboard {
         let king = self.king(self.side);
         checkers.first().map_or(Bitboard::FULL, |checker| between(king, checker) | checker.into())
     }
 
-    /// The pieces of `color` that alone stand between their king and an enemy slider.
+    /// Returns the pinned pieces of `color`: the only blockers between their king and an enemy slider.
     #[inline]
     pub(super) fn pinned(&self, color: Color) -> Bitboard {
         let king = self.king(color);
@@ -198,7 +202,7 @@ impl Position {
         pinned
     }
 
-    /// The sliders of `color` that would attack `square` on an otherwise empty board.
+    /// Returns the snipers: sliders of `color` that would attack `square` on an otherwise empty board.
     #[inline]
     pub(super) fn snipers(&self, square: Square, color: Color) -> Bitboard {
         let queens = self.kinds[PieceType::Queen];
@@ -213,12 +217,12 @@ impl Position {
         let king = self.king(us);
         let pawns = self.pieces(us, PieceType::Pawn);
         let (empty, enemy) = (!self.occupied(), self.colors[!us] & check_mask);
-        // Pawns never stand where this would wrap around.
+        // No pawn is on a rank from which this would wrap around.
         let rotation = if us == Color::White { 8 } else { 56 };
         let forward = |pawns: Bitboard| Bitboard(pawns.0.rotate_left(rotation));
         let [mut pushers, mut to_east, mut to_west] = [pawns; 3];
         if !pinned.is_empty() {
-            // A pinned pawn stays on the line of its pin, which goes through the king.
+            // A pinned pawn must stay on the line of its pin, which goes through the king.
             let (east, west) = match us {
                 Color::White => (diagonal(king), antidiagonal(king)),
                 Color::Black => (antidiagonal(king), diagonal(king)),
@@ -238,8 +242,8 @@ impl Position {
         }
     }
 
-    /// Whether the king is safe after the pawn on `from` takes en passant on `to`. Two pawns leave their
-    /// rank at once, so pins do not tell.
+    /// Returns whether the king is safe after the pawn on `from` captures en passant on `to`. Pins do not tell, because
+    /// two pawns leave their rank at once.
     pub(super) fn is_legal_en_passant(&self, from: Square, to: Square) -> bool {
         let victim = Bitboard::from(to.forward(!self.side));
         let occupied = (self.occupied() - from.into() - victim) | to.into();
@@ -247,49 +251,50 @@ impl Position {
         (attackers - victim).is_empty()
     }
 
-    /// The legal castling moves of the side to move, which is not in check; the enemy attacks the squares of `danger`.
+    /// Returns the legal castling moves of the side to move, which must not be in check. `danger` is the set of squares
+    /// that the enemy attacks.
     #[inline]
-    fn castles(&self, danger: Bitboard, pinned: Bitboard) -> impl Iterator<Item = Move> {
+    fn castling_moves(&self, danger: Bitboard, pinned: Bitboard) -> impl Iterator<Item = Move> {
         let king = self.king(self.side);
-        let rooks =
-            CastlingSide::ALL.into_iter().filter_map(move |castling_side| self.castling.rook(self.side, castling_side));
+        let rooks = CastlingSide::ALL.into_iter().filter_map(move |side| self.castling.rook(self.side, side));
         let rooks = rooks.map(move |file| Square::new(file, king.rank()));
-        // Mostly something stands between, which is soon seen.
+        // Usually a piece is between king and rook, which is cheap to detect.
         let occupied = self.occupied();
         let rooks = rooks.filter(move |&rook| !between(king, rook).intersects(occupied));
         let moves = rooks.map(move |rook| Move::new(king, rook, MoveKind::Castle));
         moves.filter(move |&castle| self.is_legal_castle(castle, danger, pinned))
     }
 
-    /// Whether the way is free and the king passes no attacked square. The side to move has the right and is not in check.
+    /// Returns whether king and rook have a free path and the king passes no attacked square. The side to move must
+    /// have the castling right and must not be in check.
     #[inline]
     pub(super) fn is_legal_castle(&self, castle: Move, danger: Bitboard, pinned: Bitboard) -> bool {
         let (king, rook) = (castle.from(), castle.to());
         let (king_to, rook_to) = castling_targets(castle);
         let others = self.occupied() - king.into() - rook.into();
-        let king_way = between(king, king_to) | king_to.into();
-        let rook_way = between(rook, rook_to) | rook_to.into();
-        // A pinned rook shields the king's target, in Chess960.
-        !others.intersects(king_way | rook_way) && !danger.intersects(king_way - king.into()) && !pinned.has(rook)
+        let king_path = between(king, king_to) | king_to.into();
+        let rook_path = between(rook, rook_to) | rook_to.into();
+        // In Chess960 the rook may be pinned: without it the king's target square is attacked.
+        !others.intersects(king_path | rook_path) && !danger.intersects(king_path - king.into()) && !pinned.has(rook)
     }
 }
 
-/// The squares of the diagonal through a square that runs from the a-file up to the h-file.
+/// Returns the diagonal through a square, parallel to a1–h8.
 const fn diagonal(square: Square) -> Bitboard {
     Bitboard(0x8040_2010_0804_0201).shift_ranks(square.rank() as i32 - square.file() as i32)
 }
 
-/// The squares of the other diagonal.
+/// Returns the antidiagonal through a square, parallel to a8–h1.
 const fn antidiagonal(square: Square) -> Bitboard {
     Bitboard(0x0102_0408_1020_4080).shift_ranks(square.rank() as i32 + square.file() as i32 - 7)
 }
 
-/// Promotions by one pawn move: the queen is noisy, the others are as the caller classes them.
+/// Appends the promotions of one pawn move: to a queen if `queen`, to the other pieces if `others`.
 #[inline]
 fn push_promotions(list: &mut MoveList, from: Square, to: Square, capture: bool, queen: bool, others: bool) {
     for piece in PieceType::PROMOTIONS {
         if if piece == PieceType::Queen { queen } else { others } {
-            let kind = MoveKind::promotion(piece, capture).expect("pawns become these");
+            let kind = MoveKind::promotion(piece, capture).expect("a pawn can promote to these pieces");
             list.push(Move::new(from, to, kind));
         }
     }

@@ -1,9 +1,11 @@
+//! Pieces with ids, the elements of the byteboard.
+
 use crate::types::{Color, Piece, PieceType};
 use std::num::NonZeroU8;
 
-/// A piece on the byteboard: what it is, and its number among those of its side.
+/// A piece on the byteboard, with its id among the pieces of its side.
 ///
-/// Bits 0 to 3 hold the number, the others the piece counted from 1, so that an empty square can be zero.
+/// Bits 0 to 3 hold the id, bits 4 to 7 the piece's number plus 1, so that zero can stand for an empty square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Place(NonZeroU8);
@@ -11,7 +13,7 @@ pub struct Place(NonZeroU8);
 const _: () = assert!(size_of::<Option<Place>>() == 1);
 
 impl Place {
-    /// A piece with the number `id`, which must be below 16.
+    /// Returns a piece with an id, which must be below 16.
     #[inline]
     pub const fn new(piece: Piece, id: u8) -> Self {
         debug_assert!(id < 16);
@@ -21,38 +23,38 @@ impl Place {
         }
     }
 
-    /// Its number among the pieces of its side; the king's is 0.
+    /// Returns the id. The king's is 0.
     #[inline]
     pub const fn id(self) -> usize {
         (self.0.get() & 15) as usize
     }
 
-    /// The bit of its number.
+    /// Returns the bit of the id.
     #[inline]
     pub const fn bit(self) -> u16 {
         1 << self.id()
     }
 
-    /// What it is.
+    /// Returns the piece.
     #[inline]
     pub const fn piece(self) -> Piece {
-        // SAFETY: `new` alone makes these, and puts the piece there, counted from 1.
+        // SAFETY: only `new` creates a `Place`, and it stores the piece's number plus 1 in these bits.
         unsafe { Piece::from_index_unchecked((self.0.get() >> 4) - 1) }
     }
 
-    /// Its side.
+    /// Returns the color.
     #[inline]
     pub const fn color(self) -> Color {
         self.piece().color()
     }
 
-    /// Its type.
+    /// Returns the type.
     #[inline]
     pub const fn kind(self) -> PieceType {
         self.piece().kind()
     }
 
-    /// The same number as another piece of the same side.
+    /// Returns a piece of another type with the same color and id.
     #[inline]
     pub const fn promoted(self, kind: PieceType) -> Self {
         Self::new(Piece::new(self.color(), kind), self.id() as u8)

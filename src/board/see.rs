@@ -1,16 +1,27 @@
+//! Static exchange evaluation (SEE).
+
 use super::Position;
 use crate::tables::{between, bishop_attacks, line, rook_attacks};
 use crate::types::{Bitboard, Color, Move, MoveKind, PieceType, Square};
 
-/// What pieces are worth in exchanges, in centipawns, by type. The king is worth nothing: it is never taken.
+/// The value of each piece type in exchanges, in centipawns. The king's is 0: it is never captured.
 pub const SEE_VALUES: [i32; 6] = [100, 300, 300, 500, 900, 0];
 
 impl Position {
-    /// Whether a legal move see_ge at least `threshold` centipawns once both sides have taken on its target square for as
-    /// long as it pays them, each time with the least valuable piece (static exchange evaluation). Pinned pieces do not take part while the pinning piece
-    /// is there, except along the pin. Castling see_ge nothing.
+    /// Returns whether the static exchange evaluation (SEE) of a legal move is at least `threshold` centipawns: the
+    /// material won on its target square if both sides recapture with their least valuable attacker as long as that
+    /// pays. A pinned piece takes part only along its pin, or once the pinning piece is gone. Castling evaluates to 0.
     ///
-    /// The method is swapping with a changing bound (Chessprogramming wiki, "SEE - The Swap Algorithm").
+    /// The method is the swap algorithm with a null window (Chessprogramming wiki, "SEE - The Swap Algorithm").
+    ///
+    /// ```
+    /// use kiln::board::Position;
+    ///
+    /// // The rook wins a pawn, but the pawn is defended.
+    /// let position: Position = "4k3/8/2p5/3p4/8/8/8/3RK3 w - - 0 1".parse().unwrap();
+    /// let capture = position.parse_move("d1d5").unwrap();
+    /// assert!(position.see_ge(capture, 100 - 500) && !position.see_ge(capture, 0));
+    /// ```
     pub fn see_ge(&self, mv: Move, threshold: i32) -> bool {
         let (us, them) = (self.side, !self.side);
         let (from, to) = (mv.from(), mv.to());
@@ -30,7 +41,8 @@ impl Position {
             gain += value(kind) - value(PieceType::Pawn);
             at_risk = kind;
         }
-        // By how much the side that has moved last is above what it wants, first with the piece that it moved, then without.
+        // The margin by which the side that moved last exceeds its threshold: first if its piece is safe, then if it is
+        // lost.
         let mut margin = gain - threshold;
         if margin < 0 {
             return false;
@@ -39,50 +51,57 @@ impl Position {
         if margin >= 0 {
             return true;
         }
-        // The tables tell the common case: nobody takes back, and the mover uncovers no slider that could.
-        let table = &self.attacks[them].0;
-        if table[to] == 0 && table[from] & self.slider_ids(them) == 0 && mv.kind() != MoveKind::EnPassant {
+        // The common case: nothing recaptures, and the mover does not uncover a slider that could.
+        let attacks = &self.attacks[them].0;
+        if attacks[to] == 0 && attacks[from] & self.slider_ids(them) == 0 && mv.kind() != MoveKind::EnPassant {
             return true;
         }
 
         let king = |color| if mover == PieceType::King && color == us { to } else { self.king(color) };
         let mut attackers = self.attackers(to, occupied);
-        let (mut side, mut reached) = (them, true);
+        let (mut side, mut reaches) = (them, true);
         loop {
             attackers &= occupied;
             let own = attackers & self.colors[side];
-            let free = own - self.held(own, king(side), side, to, occupied);
+            let free = own - self.pinned_in_exchange(own, king(side), side, to, occupied);
             let least = |kind| Some((kind, (free & self.kinds[kind]).first()?));
-            let Some((kind, square)) = PieceType::ALL.into_iter().find_map(least) else { return reached };
+            let Some((kind, square)) = PieceType::ALL.into_iter().find_map(least) else { return reaches };
             if kind == PieceType::King && attackers.intersects(self.colors[!side]) {
-                // It would be taken in turn.
-                return reached;
+                // The king would be captured in turn.
+                return reaches;
             }
-            reached = !reached;
-            // From the other side, which must do better than what the first would be content with.
+            reaches = !reaches;
+            // Negate the window: the other side must exceed what is enough for the first.
             margin = -margin - 1 - value(kind);
             if margin >= 0 {
-                return reached;
+                return reaches;
             }
             side = !side;
             occupied = occupied - square.into();
-            // Sliders behind the piece join in.
+            // Sliders behind the piece (x-rays) join in.
             let queens = self.kinds[PieceType::Queen];
             attackers |= (bishop_attacks(to, occupied) & (self.kinds[PieceType::Bishop] | queens))
                 | (rook_attacks(to, occupied) & (self.kinds[PieceType::Rook] | queens));
         }
     }
 
-    /// Those of `pieces` that may not go to `to`, since that would uncover their king.
-    fn held(&self, pieces: Bitboard, king: Square, color: Color, to: Square, occupied: Bitboard) -> Bitboard {
-        let mut held = Bitboard::EMPTY;
-        // What stands on `to` by now has been taken there.
+    /// Returns those of `pieces` that are pinned for an exchange on `to`: capturing there would expose their king.
+    fn pinned_in_exchange(
+        &self,
+        pieces: Bitboard,
+        king: Square,
+        color: Color,
+        to: Square,
+        occupied: Bitboard,
+    ) -> Bitboard {
+        let mut pinned = Bitboard::EMPTY;
+        // A sniper on `to` has just been captured there.
         for sniper in (self.snipers(king, !color) & occupied) - to.into() {
             let blockers = between(king, sniper) & occupied;
             if !blockers.more_than_one() && !line(king, sniper).has(to) {
-                held |= blockers & pieces;
+                pinned |= blockers & pieces;
             }
         }
-        held
+        pinned
     }
 }

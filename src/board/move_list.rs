@@ -1,21 +1,33 @@
+//! A fixed-capacity list of moves.
+
 use crate::simd::{Spread, native};
 use crate::types::{Bitboard, Move, MoveKind, Square};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
-/// No position has more moves: 15 queens with 27 each and a king with 8, and castling. The most that are known of a position reachable in a game are 218.
+/// An upper bound on the number of moves in a position: 15 queens with 27 moves each, a king with 8, and two castling
+/// moves. The most known in a position reachable from the starting position is 218.
 pub const MAX_MOVES: usize = 15 * 27 + 8 + 2;
 
-/// A list of moves without allocation.
+/// A list of moves with fixed capacity, which dereferences to `[Move]`. It does not allocate.
+///
+/// ```
+/// use kiln::board::{MoveList, Position};
+///
+/// let mut list = MoveList::new();
+/// Position::startpos().list_moves(&mut list);
+/// assert_eq!(list.len(), 20);
+/// assert!(list.iter().any(|mv| mv.uci(false) == "e2e4"));
+/// ```
 #[derive(Clone)]
 pub struct MoveList {
-    /// The first `count` are moves. Whole vectors may be written behind them.
+    /// The first `count` words are moves. SIMD code may write whole vectors beyond them.
     words: [MaybeUninit<u16>; MAX_MOVES + size_of::<Spread>() / 2],
     count: usize,
 }
 
 impl MoveList {
-    /// An empty list.
+    /// Returns an empty list.
     #[inline]
     pub fn new() -> Self {
         Self { words: [const { MaybeUninit::uninit() }; _], count: 0 }
@@ -28,13 +40,13 @@ impl MoveList {
         self.count += 1;
     }
 
-    /// Appends a move from one square to each of `targets`.
+    /// Appends a move from `from` to each of `targets`.
     #[inline]
     pub(super) fn push_from(&mut self, from: Square, targets: Bitboard, kind: MoveKind) {
         self.spread::<64>(targets, Self::word(from as u16, kind));
     }
 
-    /// Appends a move to each of `targets` from the square that lies `step` before it.
+    /// Appends a move to each of `targets` from the square `step` below its number.
     #[inline]
     pub(super) fn push_step(&mut self, step: i8, targets: Bitboard, kind: MoveKind) {
         self.spread::<65>(targets, Self::word(0, kind).wrapping_add_signed(-i16::from(step)));
@@ -47,7 +59,7 @@ impl MoveList {
 
     #[inline]
     fn spread<const FACTOR: u16>(&mut self, targets: Bitboard, offset: u16) {
-        let out = self.words[self.count..].first_chunk_mut().expect("room for a move to each square");
+        let out = self.words[self.count..].first_chunk_mut().expect("the list has room for a move to each square");
         self.count += native::spread::<FACTOR>(out, targets.0, offset);
     }
 }
@@ -63,8 +75,9 @@ impl Deref for MoveList {
 
     #[inline]
     fn deref(&self) -> &[Move] {
-        // SAFETY: the first `count` words are written, by `push` as moves, or by `spread` for squares that differ from the one moved from, as the
-        // callers see to: such words are not zero. `Move` is a transparent `NonZeroU16`, of which each value is valid.
+        // SAFETY: the first `count` words are initialized: `push` writes moves, and `spread` writes words whose target
+        // differs from their origin, which its callers guarantee, so that they are not zero. `Move` is a transparent
+        // `NonZeroU16`, so that every non-zero word is a valid value.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.count) }
     }
 }
