@@ -107,7 +107,7 @@ fn the_crate_viriformat_reads_the_same() {
             let theirs = viriformat::dataformat::Game::deserialise_from(&mut input, Vec::new()).unwrap();
             let mut positions = Vec::new();
             theirs.visit_positions(|board, score| positions.push((board.to_string(), score)));
-            assert_eq!(positions.len(), game.plies.len());
+            assert_eq!(positions.len(), game.moves.len());
             for ((theirs, score), (position, ply)) in positions.iter().zip(game.positions()) {
                 // En passant squares are ours only if a capture there is legal; the crate is not so strict.
                 let fields = |fen: &str| {
@@ -115,7 +115,7 @@ fn the_crate_viriformat_reads_the_same() {
                     [&all[..2], &all[4..]].concat()
                 };
                 assert_eq!((fields(theirs), *score), (fields(&position.fen(true)), ply.score.into()));
-                castlings += usize::from(ply.best.kind() == kiln::types::MoveKind::Castle);
+                castlings += usize::from(ply.mv.kind() == kiln::types::MoveKind::Castle);
             }
             use viriformat::dataformat::WDL;
             let outcome = match theirs.outcome() {
@@ -140,10 +140,10 @@ fn games_are_read_back() {
         (chess960(123, 876), ["a2a4", "a7a5", "h2h3", "h7h5", "b2b4"]),
     ] {
         let (start, mut current) = (position.clone(), position);
-        let mut game = Game { start, outcome: Outcome::BlackWins, plies: Vec::new() };
+        let mut game = Game { start, outcome: Outcome::BlackWins, moves: Vec::new() };
         for (score, text) in (-2..).zip(moves) {
             let best = current.parse_move(text).unwrap_or_else(|| panic!("{text} at {}", current.fen(true)));
-            game.plies.push(ScoredMove { best, score: score * 16_000 });
+            game.moves.push(ScoredMove { mv: best, score: score * 16_000 });
             current = current.make(best);
         }
         let mut shard = Shard::new();
@@ -250,7 +250,7 @@ fn statistics_count_what_is_there() {
     kiln(&words(&folder, "--positions 1500 --nodes 100"));
     let text = kiln(&["data".as_ref(), "stat".as_ref(), folder.as_os_str()]);
     let all = games(&folder);
-    let plies: usize = all.iter().map(|game| game.plies.len()).sum();
+    let plies: usize = all.iter().map(|game| game.moves.len()).sum();
     let trainable: usize = all.iter().map(Game::trainable).sum();
     for line in [
         format!("games      {}\n", all.len()),

@@ -125,7 +125,7 @@ proptest! {
     #[test]
     fn damaged_games_are_faults(position in position(), bytes in vec(any::<u8>(), 0..99), edits in edits()) {
         let mut raw = Vec::new();
-        Game { start: position, outcome: Outcome::Draw, plies: Vec::new() }.write(&mut raw);
+        Game { start: position, outcome: Outcome::Draw, moves: Vec::new() }.write(&mut raw);
         raw.truncate(32);
         raw.extend_from_slice(&bytes);
         properties::games(&edited(raw, edits));
@@ -135,7 +135,7 @@ proptest! {
     fn damaged_shards_are_faults(positions in vec(position(), 1..4), edits in edits()) {
         let mut raw = Vec::new();
         for start in positions {
-            Game { start, outcome: Outcome::Draw, plies: Vec::new() }.write(&mut raw);
+            Game { start, outcome: Outcome::Draw, moves: Vec::new() }.write(&mut raw);
         }
         properties::shard(&edited(zstd::encode_all(&raw[..], 1).unwrap(), edits), &SHARD);
     }

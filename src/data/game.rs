@@ -33,7 +33,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMove {
     /// What was found best and played.
-    pub best: Move,
+    pub mv: Move,
     /// The score of the search in centipawns, as White sees it.
     pub score: i16,
 }
@@ -46,7 +46,7 @@ pub struct Game {
     /// How it ended.
     pub outcome: Outcome,
     /// All moves, each legal.
-    pub plies: Vec<ScoredMove>,
+    pub moves: Vec<ScoredMove>,
 }
 
 /// Bytes of a ply, and of the zeros after the last.
@@ -55,22 +55,22 @@ pub(super) const MOVE_LENGTH: usize = 4;
 impl Game {
     /// The positions in which a move was made, each with that move.
     pub fn positions(&self) -> impl Iterator<Item = (Position, ScoredMove)> {
-        self.plies.iter().scan(self.start.clone(), |position, &ply| {
-            let next = position.make(ply.best);
+        self.moves.iter().scan(self.start.clone(), |position, &ply| {
+            let next = position.make(ply.mv);
             Some((std::mem::replace(position, next), ply))
         })
     }
 
     /// How many positions a network should learn from.
     pub fn trainable(&self) -> usize {
-        self.positions().filter(|(position, ply)| super::is_trainable(position, ply.best, ply.score)).count()
+        self.positions().filter(|(position, ply)| super::is_trainable(position, ply.mv, ply.score)).count()
     }
 
     /// Appends the game in viriformat.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend(packed::pack(&self.start, self.outcome));
-        for ply in &self.plies {
-            out.extend(move_word(ply.best).to_le_bytes());
+        for ply in &self.moves {
+            out.extend(move_word(ply.mv).to_le_bytes());
             out.extend(ply.score.to_le_bytes());
         }
         out.extend([0; MOVE_LENGTH]);
@@ -79,11 +79,11 @@ impl Game {
     /// Compares the outcome with how the game ends: by the rules if they end it, and else by the last score, which must not favour the loser.
     pub fn check_outcome(&self) -> Result<(), String> {
         let (mut position, mut history) = (self.start.clone(), GameHistory::new());
-        for ply in &self.plies {
+        for ply in &self.moves {
             history.push(&position);
-            position = position.make(ply.best);
+            position = position.make(ply.mv);
         }
-        let last = self.plies.last().map_or(0, |ply| ply.score);
+        let last = self.moves.last().map_or(0, |ply| ply.score);
         let contradiction = match (rule_outcome(&position, &history), self.outcome) {
             (Some(by_rule), outcome) => (by_rule != outcome).then(|| format!("the rules say {by_rule:?}")),
             (None, Outcome::WhiteWins) => (last <= 0).then(|| format!("the last score is {last}")),

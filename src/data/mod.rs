@@ -8,7 +8,7 @@
 //! for game in kiln::data::read("data/shard-00000.viri.zst".as_ref())? {
 //!     let game = game?;
 //!     for (position, ply) in game.positions() {
-//!         if kiln::data::is_trainable(&position, ply.best, ply.score) {
+//!         if kiln::data::is_trainable(&position, ply.mv, ply.score) {
 //!             println!("{} {} {}", position.fen(true), ply.score, game.outcome.points());
 //!         }
 //!     }

@@ -90,12 +90,12 @@ impl<I: BufRead> Reader<I> {
             let begin = self.offset;
             let [a, b, c, d]: [u8; MOVE_LENGTH] = self.take()?;
             if [a, b, c, d] == [0; MOVE_LENGTH] {
-                return Ok(Game { start, outcome, plies });
+                return Ok(Game { start, outcome, moves: plies });
             }
             let word = u16::from_le_bytes([a, b]);
             let best = read_move(word, &position)
                 .ok_or_else(|| self.fault(begin, format!("{word:#06x} is no legal move at {}", position.fen(true))))?;
-            plies.push(ScoredMove { best, score: i16::from_le_bytes([c, d]) });
+            plies.push(ScoredMove { mv: best, score: i16::from_le_bytes([c, d]) });
             position.play(best);
         }
     }

@@ -127,7 +127,7 @@ impl Shard {
     /// Adds a game.
     pub fn push(&mut self, game: &Game) {
         game.write(&mut self.raw);
-        self.count(game.plies.len() as u64, game.trainable() as u64);
+        self.count(game.moves.len() as u64, game.trainable() as u64);
     }
 
     /// Adds a game that is already in viriformat, with the number of its plies and of positions to learn from.

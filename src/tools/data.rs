@@ -47,7 +47,7 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError
                     let game = game?;
                     let mut raw = Vec::new();
                     game.write(&mut raw);
-                    output.push(&raw, game.plies.len() as u64, game.trainable() as u64)?;
+                    output.push(&raw, game.moves.len() as u64, game.trainable() as u64)?;
                 }
             }
             print(&output.finish()?);
@@ -62,7 +62,7 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError
                     let game = game?;
                     let begin = raw.len();
                     game.write(&mut raw);
-                    games.push((begin..raw.len(), game.plies.len() as u32, game.trainable() as u32));
+                    games.push((begin..raw.len(), game.moves.len() as u32, game.trainable() as u32));
                 }
             }
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(*seed);
@@ -154,7 +154,7 @@ fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), GameFile
                 place: Some((games, offset)),
                 what,
             })?;
-            plies += game.plies.len() as u64;
+            plies += game.moves.len() as u64;
             positions += game.trainable() as u64;
         }
         if let Some(sidecar) = &sidecar {

@@ -237,7 +237,7 @@ fn generate(
         shard.push(&game);
         progress.games.fetch_add(1, Relaxed);
         progress.draws.fetch_add((game.outcome == crate::data::Outcome::Draw).into(), Relaxed);
-        progress.plies.fetch_add(game.plies.len() as u64, Relaxed);
+        progress.plies.fetch_add(game.moves.len() as u64, Relaxed);
         progress.nodes.fetch_add(table.nodes() - nodes, Relaxed);
         progress.positions.fetch_add(shard.positions() - before, Relaxed);
     }

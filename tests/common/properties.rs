@@ -87,7 +87,7 @@ pub fn games(raw: &[u8]) {
         match game {
             Ok(game) => {
                 game.write(&mut written);
-                assert!(game.trainable() <= game.plies.len());
+                assert!(game.trainable() <= game.moves.len());
                 assert!(game.check_outcome().is_ok() || is_reason(&game.check_outcome().unwrap_err()));
             }
             Err(fault) => assert!(is_reason(&fault.to_string()) && fault.place.is_some(), "{fault}"),

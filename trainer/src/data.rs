@@ -67,7 +67,7 @@ fn read_shard(file: &Path) -> Result<Dataset> {
         let game = game?;
         let positions = if is_validation(&game) { &mut data.validation } else { &mut data.training };
         for (position, ply) in game.positions() {
-            if is_trainable(&position, ply.best, ply.score) {
+            if is_trainable(&position, ply.mv, ply.score) {
                 positions.push(pack(&position, ply.score, game.outcome.points()));
             }
         }

@@ -34,7 +34,7 @@ pub fn shard(games: usize, seed: u64) -> io::Result<Vec<u8>> {
                 break;
             }
             let best = moves[random.next_u64() as usize % moves.len()];
-            plies.push(ScoredMove { best, score: material_balance(&position) });
+            plies.push(ScoredMove { mv: best, score: material_balance(&position) });
             position = position.make(best);
         }
         let outcome = match material_balance(&position) {
@@ -42,7 +42,7 @@ pub fn shard(games: usize, seed: u64) -> io::Result<Vec<u8>> {
             ..=-200 => Outcome::BlackWins,
             _ => Outcome::Draw,
         };
-        Game { start, outcome, plies }.write(&mut bytes);
+        Game { start, outcome, moves: plies }.write(&mut bytes);
     }
     zstd::encode_all(&bytes[..], 3)
 }

@@ -95,12 +95,12 @@ struct Statistics {
 
 impl Statistics {
     fn add(&mut self, game: &Game) {
-        self.plies += game.plies.len() as u64;
+        self.plies += game.moves.len() as u64;
         self.outcomes[game.outcome as usize] += 1;
-        self.lengths[(game.plies.len() / LENGTH_STEP).min(LENGTH_END / LENGTH_STEP)] += 1;
+        self.lengths[(game.moves.len() / LENGTH_STEP).min(LENGTH_END / LENGTH_STEP)] += 1;
         let number = self.outcomes.iter().sum();
         for (position, ply) in game.positions() {
-            if !is_trainable(&position, ply.best, ply.score) {
+            if !is_trainable(&position, ply.mv, ply.score) {
                 continue;
             }
             let score = i32::from(ply.score).clamp(-SCORE_END - 1, SCORE_END);

@@ -46,24 +46,24 @@ impl<'a> Table<'a> {
         self.session.forget();
         let is_adjudicated = !chance(self.run.unadjudicated_percent, &mut self.rng);
         let mut referee = Referee::default();
-        let mut game = Game { start: start.clone(), outcome: Outcome::Draw, plies: Vec::with_capacity(200) };
+        let mut game = Game { start: start.clone(), outcome: Outcome::Draw, moves: Vec::with_capacity(200) };
         let (mut position, mut history) = (start, GameHistory::new());
         loop {
             let outcome = self.session.search_here(&position, &history, 1, &self.limits, &mut ());
             self.nodes += outcome.nodes;
             let (best, score) = (outcome.best.expect("the game is not over"), outcome.score);
-            if game.plies.is_empty() && score.value().abs() > self.run.opening_score {
+            if game.moves.is_empty() && score.value().abs() > self.run.opening_score {
                 return None;
             }
             let side = position.side_to_move();
             // Scores lie within ±32,001.
             let score = if side == Color::White { score.value() } else { -score.value() } as i16;
-            game.plies.push(ScoredMove { best, score });
+            game.moves.push(ScoredMove { mv: best, score });
             history.push(&position);
             position = position.make(best);
             let ended = rule_outcome(&position, &history)
                 .or_else(|| referee.judge(self.run, &position, score).filter(|_| is_adjudicated))
-                .or_else(|| (game.plies.len() >= self.run.longest).then_some(Outcome::Draw));
+                .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw));
             if let Some(outcome) = ended {
                 game.outcome = outcome;
                 return Some(game);
