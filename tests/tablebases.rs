@@ -52,7 +52,7 @@ fn agrees_with_python_chess() {
             let ranked = tables.rank_root(&position, &GameHistory::new(), true).unwrap();
             assert_eq!(ranked.len(), position.moves().len(), "{line}");
             assert_eq!(ranked.iter().map(|ranked| ranked.wdl).max(), Some(expected), "{line}");
-            assert!(ranked.is_sorted_by(|a, b| a.rank >= b.rank && a.wdl >= b.wdl), "{line}");
+            assert!(ranked.is_sorted_by(|a, b| a.tb_rank >= b.tb_rank && a.wdl >= b.wdl), "{line}");
             for (text, other) in fields.map(|field| field.split_once(':').unwrap()) {
                 let found = ranked.iter().find(|ranked| ranked.mv.uci(false) == text).map(|ranked| ranked.wdl);
                 assert_eq!(found, Some(outcome(other)), "{line}: {text}");
@@ -71,7 +71,7 @@ fn agrees_with_python_chess() {
 fn what_is_not_in_the_tables() {
     let Some((folder, _alone)) = tables() else { return };
     let tables = Tablebases::open(&folder).unwrap();
-    assert_eq!((tables.pieces(), tables.files()), (4, 70));
+    assert_eq!((tables.max_pieces(), tables.file_count()), (4, 70));
     let wdl = |fen| tables.probe_wdl(&position(fen));
     assert_eq!(wdl("8/8/8/4k3/8/8/8/KQ6 w - - 0 1"), Some(Wdl::Win));
     assert_eq!(wdl("8/8/8/4k3/8/8/8/KQ6 w - - 1 1"), None, "the halfmove clock runs");
@@ -98,7 +98,7 @@ fn outcomes_suffice_without_distances() {
         fs::copy(format!("{folder}/{name}.rtbw"), few.join(format!("{name}.rtbw"))).unwrap();
     }
     let tables = Tablebases::open(few.to_str().unwrap()).unwrap();
-    assert_eq!((tables.pieces(), tables.files()), (3, 5));
+    assert_eq!((tables.max_pieces(), tables.file_count()), (3, 5));
     let pawn = position("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1");
     let ranked = tables.rank_root(&pawn, &GameHistory::new(), true).unwrap();
     assert_eq!(ranked.len(), pawn.moves().len());
@@ -150,7 +150,7 @@ fn one_set_at_a_time_and_none_lost() {
     // A path that is wrong is known to be before the old set is given up.
     assert!(Files::find("nowhere").is_err());
     let found = Files::find(&format!("{folder};{folder}")).unwrap();
-    assert_eq!((found.pieces(), found.count()), (4, 70), "no table is counted twice");
+    assert_eq!((found.max_pieces(), found.count()), (4, 70), "no table is counted twice");
     drop(tables);
     let tables = found.open().unwrap();
     assert_eq!(tables.probe_wdl(&position("8/8/8/8/4k3/8/8/KQ6 b - - 0 1")), Some(Wdl::Loss));

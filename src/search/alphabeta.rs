@@ -528,7 +528,7 @@ impl Worker<'_> {
         let SearchRequest { tablebases, probing, .. } = self.shared.search;
         let tablebases = tablebases.filter(|_| self.shared.root_score.is_none())?;
         let pieces = position.occupied().len();
-        let largest = tablebases.pieces() as u32;
+        let largest = tablebases.max_pieces() as u32;
         if pieces > probing.pieces.min(largest) || (pieces == largest && depth < probing.depth as i32) {
             return None;
         }

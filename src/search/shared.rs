@@ -50,7 +50,7 @@ impl SearchRequest<'_> {
     fn probe_root(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>) {
         let Probing { pieces, fifty_move_rule, .. } = self.probing;
         let is_small_enough = |tablebases: &&Tablebases| {
-            let most = pieces.min(tablebases.pieces() as u32);
+            let most = pieces.min(tablebases.max_pieces() as u32);
             self.multi_pv == 1 && self.position.occupied().len() <= most
         };
         let ranked = self.tablebases.filter(is_small_enough).and_then(|tablebases| {
@@ -61,7 +61,7 @@ impl SearchRequest<'_> {
         match ranked.as_deref() {
             None | Some([]) => (moves, None),
             Some(ranked @ [best, ..]) => {
-                let equal = ranked.iter().take_while(|ranked| ranked.rank == best.rank);
+                let equal = ranked.iter().take_while(|ranked| ranked.tb_rank == best.tb_rank);
                 let score = match best.wdl {
                     Wdl::Win => Score::tb_win_in(0),
                     Wdl::Loss => -Score::tb_win_in(0),

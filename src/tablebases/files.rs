@@ -135,7 +135,7 @@ impl Files {
     }
 
     /// The most pieces on the board, kings included, for which there is a table.
-    pub fn pieces(&self) -> usize {
+    pub fn max_pieces(&self) -> usize {
         self.pieces
     }
 

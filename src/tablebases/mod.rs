@@ -85,12 +85,12 @@ impl Tablebases {
     }
 
     /// The most pieces on the board, kings included, for which there is a table.
-    pub fn pieces(&self) -> usize {
-        self.files.pieces()
+    pub fn max_pieces(&self) -> usize {
+        self.files.max_pieces()
     }
 
     /// How many files there are.
-    pub fn files(&self) -> usize {
+    pub fn file_count(&self) -> usize {
         self.files.count()
     }
 
@@ -125,12 +125,12 @@ impl Tablebases {
             position.moves().iter().map(rank).collect::<Option<Vec<_>>>()
         };
         let mut moves = by_distance().or_else(by_outcome).filter(|moves| !moves.is_empty())?;
-        moves.sort_by_key(|ranked| -ranked.rank);
+        moves.sort_by_key(|ranked| -ranked.tb_rank);
         Some(moves)
     }
 
     fn holds(&self, position: &Position) -> bool {
-        position.occupied().len() as usize <= self.pieces()
+        position.occupied().len() as usize <= self.max_pieces()
             && !Color::ALL.into_iter().any(|color| position.castling().any(color))
     }
 

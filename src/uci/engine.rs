@@ -335,7 +335,7 @@ impl Engine {
         self.resources().tablebases = None;
         if let Some(found) = found {
             let tablebases = found.open().map_err(complain)?;
-            let (files, pieces) = (tablebases.files(), tablebases.pieces());
+            let (files, pieces) = (tablebases.file_count(), tablebases.max_pieces());
             say!(self.output, "info string {files} Syzygy files found, for up to {pieces} pieces");
             self.resources().tablebases = Some(tablebases);
         }

@@ -233,7 +233,7 @@ pub fn tables(path: &str, files: &[(String, Vec<u8>)], folder: &Path) {
     }
     match Files::find(&path.replace('@', folder.to_str().unwrap())) {
         Ok(found) => {
-            assert!((3..=MAX_PIECES).contains(&found.pieces()));
+            assert!((3..=MAX_PIECES).contains(&found.max_pieces()));
             assert!((1..=written).contains(&found.count()));
             // Found, they can be opened: nothing is read before it is asked for.
             drop(found.open().unwrap());
