@@ -1,7 +1,9 @@
-"""What python-chess reads in Syzygy tables, one position a line: FEN, outcome -2 to 2, distance, and the outcome after each move.
+"""Prints what python-chess reads in Syzygy tables, one position per line.
 
-usage: tablebases.py FOLDER COUNT    COUNT random legal positions over all the tables, always the same ones
-       tablebases.py FOLDER all      all legal positions of three pieces in which White has the third, but for mirror images
+Fields, separated by tabs: FEN, WDL (-2 to 2), DTZ, then each move with its WDL.
+
+usage: tablebases.py FOLDER COUNT    COUNT random legal positions from all tables, always the same ones
+       tablebases.py FOLDER all      all legal positions with three pieces of which White has two, without mirror images
 """
 
 import itertools
@@ -14,14 +16,14 @@ import chess.syzygy
 
 
 def material(name):
-    """The pieces of a table: KQvKR."""
+    """Return the pieces of a table such as KQvKR."""
     strong, weak = name.split("v")
     kinds = chess.PIECE_SYMBOLS
     return [(kinds.index(letter.lower()), colour) for side, colour in ((strong, True), (weak, False)) for letter in side]
 
 
 def setup(pieces, squares, turn):
-    """The position, or none if it cannot be one."""
+    """Return the position, or None if it is illegal."""
     board = chess.Board(None)
     board.turn = turn
     for (kind, colour), square in zip(pieces, squares):
@@ -32,7 +34,7 @@ def setup(pieces, squares, turn):
 
 
 def en_passant(dice):
-    """A position of kings and pawns in which one has just passed the other."""
+    """Return a random position with a legal en passant capture in KPvKP."""
     while True:
         turn = dice.random() < 0.5
         rank, back = (4, 8) if turn else (3, -8)
@@ -83,7 +85,7 @@ def main(folder, count):
     with chess.syzygy.open_tablebase(folder) as tables:
         for number, board in enumerate(boards):
             moves = []
-            # The moves of every tenth position.
+            # Only every tenth position, for speed.
             if number % 10 == 0:
                 for move in list(board.legal_moves):
                     board.push(move)

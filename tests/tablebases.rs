@@ -1,4 +1,4 @@
-//! The Syzygy tables as Kiln and as python-chess read them.
+//! Syzygy tablebases, compared with python-chess.
 
 mod common;
 
@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The folder of small tables, and the right to open a set; none, which is said, if there is no such folder.
+/// Returns the folder of small tables and a guard for opening a set, or `None` with a message if there is no such
+/// folder.
 fn tables() -> Option<(String, MutexGuard<'static, ()>)> {
     static ONE_SET_AT_A_TIME: Mutex<()> = Mutex::new(());
     let folder = test_data("syzygy")?;
@@ -27,7 +28,8 @@ fn outcome(text: &str) -> Wdl {
     all[(text.parse::<i32>().unwrap() + 2) as usize]
 }
 
-/// 6,000 random positions, or as many as `KILN_TABLEBASE_POSITIONS` says; `all` for all of three pieces, which takes long.
+/// Compares 6,000 random positions. The environment variable `KILN_TABLEBASE_POSITIONS` overrides the number; `all`
+/// means all positions with three pieces, which takes long.
 #[test]
 fn agrees_with_python_chess() {
     let Some((folder, _alone)) = tables() else { return };
@@ -68,7 +70,7 @@ fn agrees_with_python_chess() {
 }
 
 #[test]
-fn what_is_not_in_the_tables() {
+fn positions_outside_the_tables() {
     let Some((folder, _alone)) = tables() else { return };
     let tables = Tablebases::open(&folder).unwrap();
     assert_eq!((tables.max_pieces(), tables.file_count()), (4, 70));
@@ -83,15 +85,15 @@ fn what_is_not_in_the_tables() {
         None,
         "stalemate"
     );
-    // The root may have a clock. Mate in three plies with one ply to spare, and with none.
+    // Root ranking respects the halfmove clock: mates inside and beyond the fifty-move rule.
     let best = |fen| tables.rank_root(&position(fen), &GameHistory::new(), true).unwrap()[0];
     assert_eq!(best("k7/8/2K5/8/8/8/8/1Q6 w - - 10 90").wdl, Wdl::Win);
     assert_eq!(best("k7/8/8/3K4/8/8/8/1Q6 w - - 99 90").wdl, Wdl::CursedWin);
 }
 
-/// With tables of outcomes alone the ranking still keeps a win.
+/// Without DTZ tables, the WDL tables still rank winning moves first.
 #[test]
-fn outcomes_suffice_without_distances() {
+fn wdl_tables_suffice_for_ranking() {
     let Some((folder, _alone)) = tables() else { return };
     let few = scratch("outcomes");
     for name in ["KPvK", "KQvK", "KRvK", "KBvK", "KNvK"] {
@@ -117,7 +119,7 @@ fn outcomes_suffice_without_distances() {
 fn threads_share_a_set() {
     let Some((folder, _alone)) = tables() else { return };
     let tables = Tablebases::open(&folder).unwrap();
-    // Nothing has been read yet: all threads ask for the same files at once.
+    // No file has been mapped yet, so that all threads need the same files at once.
     let sums = thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| walk(&tables))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
@@ -125,7 +127,7 @@ fn threads_share_a_set() {
     assert!(sums.iter().all(|&sum| sum == walk(&tables)), "{sums:?}");
 }
 
-/// Follows the best ranked move from a few roots, and adds up what is met.
+/// Follows the best ranked move from a few roots and sums up the results.
 fn walk(tables: &Tablebases) -> i32 {
     let roots =
         ["8/8/8/4k3/8/8/8/KQR5 w - - 0 1", "8/3p4/8/8/4k3/8/2P5/K7 w - - 0 1", "8/8/3r4/4k3/8/8/8/KQ6 w - - 0 1"];
@@ -143,11 +145,11 @@ fn walk(tables: &Tablebases) -> i32 {
 }
 
 #[test]
-fn one_set_at_a_time_and_none_lost() {
+fn only_one_set_can_be_open() {
     let Some((folder, _alone)) = tables() else { return };
     let tables = Tablebases::open(&folder).unwrap();
     assert!(matches!(Tablebases::open(&folder), Err(TablebaseError::InUse)));
-    // A path that is wrong is known to be before the old set is given up.
+    // A wrong path is rejected while the old set is still open.
     assert!(Files::find("nowhere").is_err());
     let found = Files::find(&format!("{folder};{folder}")).unwrap();
     assert_eq!((found.max_pieces(), found.count()), (4, 70), "no table is counted twice");
@@ -157,7 +159,7 @@ fn one_set_at_a_time_and_none_lost() {
 }
 
 #[test]
-fn bad_paths_are_named() {
+fn errors_name_the_path() {
     let message = |path: &str| Files::find(path).unwrap_err().to_string();
     let empty = scratch("empty");
     let empty = empty.to_str().unwrap();
@@ -167,7 +169,7 @@ fn bad_paths_are_named() {
     for (name, contents) in [("cut short", vec![0x71, 0xe8, 0x23, 0x5d]), ("another file", vec![1; 80])] {
         let folder = scratch(&format!("damaged, {name}"));
         fs::write(folder.join("KQvK.rtbw"), contents).unwrap();
-        let expected = "KQvK.rtbw\" is no Syzygy table, or incomplete";
+        let expected = "KQvK.rtbw\" is not a complete Syzygy table";
         assert!(message(folder.to_str().unwrap()).ends_with(expected), "{name}");
     }
 }

@@ -1,21 +1,23 @@
+//! A game with scores, and its encoding in viriformat.
+
 use super::packed;
 use crate::board::{GameHistory, Position};
 use crate::types::{Color, Move, MoveKind, PieceType, Square};
 
-/// How a game ended.
+/// The outcome of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Outcome {
     /// Black won.
     BlackWins = 0,
-    /// Nobody won.
+    /// The game was drawn.
     Draw = 1,
     /// White won.
     WhiteWins = 2,
 }
 
 impl Outcome {
-    /// The side that won.
+    /// Returns the outcome in which `winner` won.
     pub fn of_winner(winner: Color) -> Self {
         match winner {
             Color::White => Self::WhiteWins,
@@ -23,67 +25,83 @@ impl Outcome {
         }
     }
 
-    /// What White has of it: 0, ½ or 1.
+    /// Returns White's points: 0, ½ or 1.
     pub fn points(self) -> f32 {
         f32::from(self as u8) / 2.0
     }
 }
 
-/// A move of a game.
+/// A move of a game with its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMove {
-    /// What was found best and played.
+    /// The best move that the search found, which was played.
     pub mv: Move,
-    /// The score of the search in centipawns, as White sees it.
+    /// The score of the search in centipawns, from White's point of view.
     pub score: i16,
 }
 
 /// A game from its first scored position on.
+///
+/// ```
+/// use kiln::board::Position;
+/// use kiln::data::{Game, Outcome, ScoredMove};
+///
+/// let start = Position::startpos();
+/// let mv = start.parse_move("e2e4").unwrap();
+/// let game = Game { start, outcome: Outcome::Draw, moves: vec![ScoredMove { mv, score: 30 }] };
+/// let mut bytes = Vec::new();
+/// game.write(&mut bytes);
+/// assert_eq!(bytes.len(), 32 + 4 + 4); // The start, a move, and the zeros that end the game.
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Game {
-    /// Where it begins.
+    /// The first position.
     pub start: Position,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// All moves, each legal.
+    /// All moves, each of them legal.
     pub moves: Vec<ScoredMove>,
 }
 
-/// Bytes of a ply, and of the zeros after the last.
+/// The length in bytes of a move with its score, and of the zeros that end a game.
 pub(super) const MOVE_LENGTH: usize = 4;
 
 impl Game {
-    /// The positions in which a move was made, each with that move.
+    /// Iterates over the positions in which a move was played, each with that move.
     pub fn positions(&self) -> impl Iterator<Item = (Position, ScoredMove)> {
-        self.moves.iter().scan(self.start.clone(), |position, &ply| {
-            let next = position.make(ply.mv);
-            Some((std::mem::replace(position, next), ply))
+        self.moves.iter().scan(self.start.clone(), |position, &scored| {
+            let next = position.make(scored.mv);
+            Some((std::mem::replace(position, next), scored))
         })
     }
 
-    /// How many positions a network should learn from.
+    /// Returns the number of [trainable](super::is_trainable) positions.
     pub fn trainable(&self) -> usize {
-        self.positions().filter(|(position, ply)| super::is_trainable(position, ply.mv, ply.score)).count()
+        self.positions().filter(|(position, scored)| super::is_trainable(position, scored.mv, scored.score)).count()
     }
 
     /// Appends the game in viriformat.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend(packed::pack(&self.start, self.outcome));
-        for ply in &self.moves {
-            out.extend(move_word(ply.mv).to_le_bytes());
-            out.extend(ply.score.to_le_bytes());
+        for scored in &self.moves {
+            out.extend(move_word(scored.mv).to_le_bytes());
+            out.extend(scored.score.to_le_bytes());
         }
         out.extend([0; MOVE_LENGTH]);
     }
 
-    /// Compares the outcome with how the game ends: by the rules if they end it, and else by the last score, which must not favour the loser.
+    /// Checks the outcome against the end of the game.
+    ///
+    /// # Errors
+    /// If the rules decide the game otherwise or, where they do not decide it, if the last score does not favour the
+    /// winner.
     pub fn check_outcome(&self) -> Result<(), String> {
         let (mut position, mut history) = (self.start.clone(), GameHistory::new());
-        for ply in &self.moves {
+        for scored in &self.moves {
             history.push(&position);
-            position = position.make(ply.mv);
+            position.play(scored.mv);
         }
-        let last = self.moves.last().map_or(0, |ply| ply.score);
+        let last = self.moves.last().map_or(0, |scored| scored.score);
         let contradiction = match (rule_outcome(&position, &history), self.outcome) {
             (Some(by_rule), outcome) => (by_rule != outcome).then(|| format!("the rules say {by_rule:?}")),
             (None, Outcome::WhiteWins) => (last <= 0).then(|| format!("the last score is {last}")),
@@ -99,8 +117,8 @@ impl Game {
     }
 }
 
-/// The outcome if the rules of chess end the game here: mate, stalemate, insufficient material, fifty moves, threefold
-/// repetition within `history`.
+/// Returns the outcome if the rules of chess end the game here: by mate, stalemate, insufficient material, the
+/// fifty-move rule or threefold repetition. `history` holds the earlier positions of the game.
 pub fn rule_outcome(position: &Position, history: &GameHistory) -> Option<Outcome> {
     if !position.has_legal_move() {
         let winner = !position.side_to_move();
@@ -112,22 +130,22 @@ pub fn rule_outcome(position: &Position, history: &GameHistory) -> Option<Outcom
     drawn.then_some(Outcome::Draw)
 }
 
-/// The marks of en passant captures, castling and promotions in bits 14 and 15.
+// Bits 14 and 15 of a move in viriformat; 0 stands for all other moves.
 const EN_PASSANT: u16 = 1;
 const CASTLE: u16 = 2;
 const PROMOTION: u16 = 3;
 
 fn move_word(mv: Move) -> u16 {
-    let (mark, piece) = match (mv.kind(), mv.promotion()) {
+    let (flag, piece) = match (mv.kind(), mv.promotion()) {
         (MoveKind::EnPassant, _) => (EN_PASSANT, 0),
         (MoveKind::Castle, _) => (CASTLE, 0),
         (_, Some(piece)) => (PROMOTION, piece as u16 - PieceType::Knight as u16),
         _ => (0, 0),
     };
-    mv.word() & 0xfff | piece << 12 | mark << 14
+    mv.word() & 0xfff | piece << 12 | flag << 14
 }
 
-/// The legal move of these 16 bits.
+/// Decodes a move; returns `None` if it is not legal in `position`.
 pub(super) fn read_move(word: u16, position: &Position) -> Option<Move> {
     let square = |shift: u16| Square::from_index(usize::from(word >> shift & 63));
     let (from, to) = (square(0)?, square(6)?);

@@ -1,15 +1,16 @@
-//! Games of self-play on disk: what the generator writes and a trainer reads.
+//! Training data on disk: games of self-play, which `kiln datagen` writes and the trainer reads.
 //!
-//! A shard is a file of games in viriformat (the format of the engine Viridithas, described at its crate `viriformat`) compressed by zstd, with its
-//! provenance in a [`Sidecar`] of the same name. The format is read and written here and not by that crate, which stops the
-//! program at malformed bytes and brings a second chess library; the tests compare both.
+//! A shard is a file of games in viriformat (the format of the engine Viridithas, documented in its crate
+//! `viriformat`), compressed with zstd. A [`Sidecar`] with the same file name records its provenance. This module
+//! implements the format itself because that crate panics on malformed input and depends on a second chess library; the
+//! tests compare both.
 //!
 //! ```no_run
 //! for game in kiln::data::read("data/shard-00000.viri.zst".as_ref())? {
 //!     let game = game?;
-//!     for (position, ply) in game.positions() {
-//!         if kiln::data::is_trainable(&position, ply.mv, ply.score) {
-//!             println!("{} {} {}", position.fen(true), ply.score, game.outcome.points());
+//!     for (position, scored) in game.positions() {
+//!         if kiln::data::is_trainable(&position, scored.mv, scored.score) {
+//!             println!("{} {} {}", position.fen(true), scored.score, game.outcome.points());
 //!         }
 //!     }
 //! }
@@ -30,13 +31,14 @@ pub use shard::{MAX_RAW, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_p
 use crate::board::Position;
 use crate::types::Move;
 
-/// Scores from here on, in centipawns, say only that the game is decided. Mates are among them.
+/// Scores of at least this size, in centipawns, are not trained on: the game is decided. They include mates.
 pub const MAX_SCORE: i32 = 10_000;
-/// With fewer pieces on the board there is little to learn.
+/// Positions with fewer pieces are not trained on.
 pub const MIN_PIECES: u32 = 4;
 
-/// Whether a network should learn from a position in which `best` was found best with this score: it is quiet, undecided and not too empty. The first
-/// plies of a game are no worse than others where they follow random moves, as all here do.
+/// Returns whether to train on a position in which the search found `best` with this score: the move is quiet and no
+/// promotion, the score below [`MAX_SCORE`], and the position is not in check and has at least [`MIN_PIECES`] pieces.
+/// The first plies of a game count too, because games start with random moves.
 pub fn is_trainable(position: &Position, best: Move, score: i16) -> bool {
     !best.is_noisy()
         && best.promotion().is_none()

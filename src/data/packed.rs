@@ -1,16 +1,22 @@
-//! A position in 32 bytes: the occupied squares, the pieces on them in four bits each, the state, and the outcome of the game.
+//! A position in 32 bytes: the occupied squares, the pieces on them in four bits each, the state, and the outcome of
+//! the game.
 
 use super::Outcome;
 use crate::board::{Position, placement};
 use crate::types::{Bitboard, CastlingSide, Color, Piece, PieceType, Rank, Square};
 
+/// The length of a packed position in bytes.
 pub const LENGTH: usize = 32;
+/// The most pieces of which a packed position has room for the codes.
+const MAX_PIECES: u32 = 32;
 
-/// In place of a rook's type: it may castle.
+/// The code of a rook that may castle, in place of its type.
 const UNMOVED_ROOK: u8 = 6;
 const NO_SQUARE: u8 = 64;
+/// The flag of Black to move in the byte of the en passant square.
 const BLACK: u8 = 0x80;
 
+/// Packs a position with the outcome of its game.
 pub fn pack(position: &Position, outcome: Outcome) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];
     bytes[..8].copy_from_slice(&position.occupied().0.to_le_bytes());
@@ -31,19 +37,20 @@ fn may_castle(position: &Position, square: Square, piece: Piece) -> bool {
     let color = piece.color();
     piece.kind() == PieceType::Rook
         && square.rank() == position.king(color).rank()
-        && CastlingSide::ALL
-            .into_iter()
-            .any(|castling_side| position.castling().rook(color, castling_side) == Some(square.file()))
+        && CastlingSide::ALL.into_iter().any(|side| position.castling().rook(color, side) == Some(square.file()))
 }
 
-/// The inverse of [`pack`]; a sentence if the bytes are no legal position.
+/// Inverts [`pack`].
+///
+/// # Errors
+/// A sentence that says why the bytes are no legal position.
 pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
     let [occupied, low, high, state] = std::array::from_fn(|i| {
         u64::from_le_bytes(*bytes[8 * i..].first_chunk().expect("32 bytes are four times eight"))
     });
     let occupied = Bitboard(occupied);
-    if occupied.len() > 32 {
-        return Err(format!("{} pieces are on the board, more than 32", occupied.len()));
+    if occupied.len() > MAX_PIECES {
+        return Err(format!("{} pieces are on the board; at most {MAX_PIECES} are allowed", occupied.len()));
     }
     let codes = u128::from(low) | u128::from(high) << 64;
     let mut board = [None; 64];
@@ -54,34 +61,35 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
         let kind = match code & 7 {
             UNMOVED_ROOK => {
                 if square.rank() != Rank::First.relative(color) {
-                    return Err(format!("a rook on {square} cannot castle"));
+                    return Err(format!("the rook on {square} may castle, but is not on its first rank"));
                 }
                 let letter = square.file().letter();
                 castling.push(if color == Color::White { letter.to_ascii_uppercase() } else { letter });
                 PieceType::Rook
             }
-            code => PieceType::from_index(code.into()).ok_or_else(|| format!("there is no piece of type {code}"))?,
+            code => PieceType::from_index(code.into())
+                .ok_or_else(|| format!("{code} is not the code of a piece; codes are 0 to {UNMOVED_ROOK}"))?,
         };
         board[square] = Some(Piece::new(color, kind));
     }
     if castling.is_empty() {
         castling.push('-');
     }
-    let [marks, clock, move_low, move_high, _, _, outcome, _] = state.to_le_bytes();
-    let en_passant = match marks & !BLACK {
+    let [flags, clock, move_low, move_high, _, _, outcome, _] = state.to_le_bytes();
+    let en_passant = match flags & !BLACK {
         NO_SQUARE => "-".into(),
-        square => Square::from_index(square.into())
-            .map(|square| square.to_string())
-            .ok_or_else(|| format!("there is no en passant square {square}"))?,
+        square => Square::from_index(square.into()).map(|square| square.to_string()).ok_or_else(|| {
+            format!("{square} is not an en passant square; squares are 0 to 63, and {NO_SQUARE} is none")
+        })?,
     };
     let outcome = match outcome {
         0 => Outcome::BlackWins,
         1 => Outcome::Draw,
         2 => Outcome::WhiteWins,
-        other => return Err(format!("there is no outcome {other}")),
+        other => return Err(format!("{other} is not an outcome; outcomes are 0 to 2")),
     };
     let rows = placement(|square| board[square]);
-    let side = if marks & BLACK == 0 { 'w' } else { 'b' };
+    let side = if flags & BLACK == 0 { 'w' } else { 'b' };
     let number = u16::from_le_bytes([move_low, move_high]).max(1);
     let fen = format!("{rows} {side} {castling} {en_passant} {clock} {number}");
     let position = fen.parse().map_err(|error| format!("{error}"))?;

@@ -1,3 +1,5 @@
+//! Reading games.
+
 use super::game::{Game, MOVE_LENGTH, ScoredMove, read_move};
 use super::packed;
 use std::fmt;
@@ -5,19 +7,21 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// What is wrong with a file of games.
+/// Why a file of games is invalid, or cannot be read or written.
 #[derive(Debug)]
 pub struct GameFileError {
     /// The file.
     pub file: PathBuf,
-    /// Which game, counted from 1, and how many bytes, decompressed, lie before the faulty ones; none if the file as a whole is at fault.
+    /// The invalid game, counted from 1, and the offset in bytes into the decompressed file; `None` if the error
+    /// concerns the file as a whole.
     pub place: Option<(u64, u64)>,
-    /// What is wrong, in words.
+    /// What is wrong.
     pub what: String,
 }
 
 impl GameFileError {
-    /// A fault of the file as a whole. It is said in one line, whatever it quotes from the file.
+    /// Returns an error that concerns the file as a whole. Control characters in `what`, which may quote the file,
+    /// become spaces, so that the message is one line.
     pub fn of_file(file: &Path, what: impl fmt::Display) -> Self {
         Self { file: file.into(), place: None, what: what.to_string().replace(char::is_control, " ") }
     }
@@ -35,10 +39,10 @@ impl fmt::Display for GameFileError {
 
 impl std::error::Error for GameFileError {}
 
-/// A file that is decompressed as it is read.
+/// A file that is decompressed while it is read.
 type Decompressed = BufReader<zstd::Decoder<'static, BufReader<File>>>;
 
-/// Reads games in viriformat one after the other. Every move of a game that is returned is legal; nothing follows a fault.
+/// Iterates over games in viriformat. Every move of a returned game is legal. Iteration ends after the first error.
 pub struct Reader<I = Decompressed> {
     file: PathBuf,
     input: I,
@@ -47,7 +51,18 @@ pub struct Reader<I = Decompressed> {
     failed: bool,
 }
 
-/// Opens a file of games, compressed by zstd.
+/// Opens a file of games compressed with zstd.
+///
+/// # Errors
+/// If the file cannot be opened. The iterator returns errors in the games.
+///
+/// ```no_run
+/// for game in kiln::data::read("shard-00000.viri.zst".as_ref())? {
+///     let game = game?;
+///     println!("{:?} after {} plies", game.outcome, game.moves.len());
+/// }
+/// # Ok::<(), kiln::data::GameFileError>(())
+/// ```
 pub fn read(file: &Path) -> Result<Reader, GameFileError> {
     let open = || zstd::Decoder::new(File::open(file)?);
     let input = open().map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
@@ -55,26 +70,26 @@ pub fn read(file: &Path) -> Result<Reader, GameFileError> {
 }
 
 impl<I: BufRead> Reader<I> {
-    /// Reads games that are not compressed, or not any more; faults name this file.
+    /// Returns a reader of games that are not compressed. Errors name `file`.
     pub fn new(file: &Path, input: I) -> Self {
         Self { file: file.into(), input, games: 0, offset: 0, failed: false }
     }
 
-    /// How many bytes, decompressed, were read.
+    /// Returns the number of decompressed bytes read so far.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The fault of the game that is being read.
-    fn fault(&self, offset: u64, what: impl fmt::Display) -> GameFileError {
+    /// Returns an error in the current game.
+    fn error(&self, offset: u64, what: impl fmt::Display) -> GameFileError {
         GameFileError { file: self.file.clone(), place: Some((self.games + 1, offset)), what: what.to_string() }
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], GameFileError> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.fault(self.offset, "the file ends within a game"),
-            _ => self.fault(self.offset, error),
+            io::ErrorKind::UnexpectedEof => self.error(self.offset, "the file ends within a game"),
+            _ => self.error(self.offset, error),
         })?;
         self.offset += N as u64;
         Ok(bytes)
@@ -82,21 +97,22 @@ impl<I: BufRead> Reader<I> {
 
     fn game(&mut self) -> Result<Game, GameFileError> {
         let begin = self.offset;
-        let (start, outcome) =
-            packed::unpack(&self.take()?).map_err(|what| self.fault(begin, format!("bad start: {what}")))?;
-        let mut plies = Vec::with_capacity(128);
+        let (start, outcome) = packed::unpack(&self.take()?)
+            .map_err(|what| self.error(begin, format!("bad starting position: {what}")))?;
+        let mut moves = Vec::with_capacity(128);
         let mut position = start.clone();
         loop {
             let begin = self.offset;
             let [a, b, c, d]: [u8; MOVE_LENGTH] = self.take()?;
             if [a, b, c, d] == [0; MOVE_LENGTH] {
-                return Ok(Game { start, outcome, moves: plies });
+                return Ok(Game { start, outcome, moves });
             }
             let word = u16::from_le_bytes([a, b]);
-            let best = read_move(word, &position)
-                .ok_or_else(|| self.fault(begin, format!("{word:#06x} is no legal move at {}", position.fen(true))))?;
-            plies.push(ScoredMove { mv: best, score: i16::from_le_bytes([c, d]) });
-            position.play(best);
+            let mv = read_move(word, &position).ok_or_else(|| {
+                self.error(begin, format!("{word:#06x} is not a legal move in {}", position.fen(true)))
+            })?;
+            moves.push(ScoredMove { mv, score: i16::from_le_bytes([c, d]) });
+            position.play(mv);
         }
     }
 }
@@ -111,7 +127,7 @@ impl<I: BufRead> Iterator for Reader<I> {
         let game = match self.input.fill_buf() {
             Ok([]) => return None,
             Ok(_) => self.game(),
-            Err(error) => Err(self.fault(self.offset, error)),
+            Err(error) => Err(self.error(self.offset, error)),
         };
         self.failed = game.is_err();
         self.games += 1;

@@ -1,3 +1,5 @@
+//! Shards: files of compressed games, with sidecars.
+
 use super::{Game, GameFileError};
 use kiln_gen::hexadecimal;
 use serde::{Deserialize, Serialize};
@@ -6,93 +8,99 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How the names of shards end.
+/// The file name suffix of shards.
 pub const SUFFIX: &str = ".viri.zst";
-/// A shard is full with so many bytes of games before compression: no shard is longer than 15 MB.
+/// The size in bytes, before compression, at which a shard is full. It keeps files below 15 MB.
 pub const MAX_RAW: usize = 14_900_000;
-/// Of zstd. Higher ones take long and gain little.
+/// The zstd compression level. Higher levels take much longer and gain little.
 const LEVEL: i32 = 9;
 
-/// How games came about: with the same of all this come the same games.
+/// The settings of a data generation run. Equal settings generate equal games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The engine's name and version.
     pub engine: String,
-    /// The commit that it was built from, if known.
+    /// The engine's commit, if known.
     pub commit: Option<String>,
     /// The name of the network that played.
     pub network: String,
-    /// The hash of its file.
+    /// The SHA-256 of the network's file.
     pub network_sha256: String,
-    /// Where the random numbers of all shards come from.
+    /// The random seed of all shards.
     pub seed: u64,
-    /// Positions to learn from in each full shard.
+    /// Trainable positions in each full shard.
     pub shard_positions: u64,
-    /// No new iteration of a search after so many nodes.
+    /// The soft node limit: a search starts no new iteration after this many nodes.
     pub soft_nodes: u64,
-    /// A search ends after so many times the soft limit.
+    /// The hard node limit, as a multiple of the soft one.
     pub hard_factor: u64,
-    /// Megabytes of hash.
+    /// The size of the transposition table in megabytes.
     pub hash: usize,
-    /// How many percent of the games start from positions of double Chess960.
+    /// The percentage of games that start from double Chess960 positions.
     pub frc_percent: u32,
-    /// Fewest and most random plies at the start.
+    /// The fewest and the most random plies at the start.
     pub random_plies: [u32; 2],
-    /// The first score of a game is at most this, in centipawns.
+    /// The limit on the absolute value of a game's first score, in centipawns.
     pub opening_score: i32,
-    /// A game is won with this score, and so for this many plies.
+    /// Win adjudication: the score in centipawns, and for how many plies.
     pub win: [i32; 2],
-    /// A game is drawn within this score, for this many plies, from this ply on.
+    /// Draw adjudication: the largest score in centipawns, for how many plies, and from which ply on.
     pub draw: [i32; 3],
-    /// How many percent of the games end by the rules alone.
+    /// The percentage of games that are not adjudicated.
     pub unadjudicated_percent: u32,
-    /// A game is drawn that is so long, in plies.
+    /// The length in plies at which a game is adjudicated as a draw.
     pub longest: usize,
 }
 
-/// What stands beside a shard, in JSON.
+/// The provenance of a shard, stored as JSON next to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sidecar {
-    /// The hash of the compressed shard.
+    /// The SHA-256 of the compressed shard.
     pub sha256: String,
-    /// Its games.
+    /// The number of games.
     pub games: u64,
-    /// Their moves.
+    /// The number of moves in the games.
     pub plies: u64,
-    /// The positions to learn from.
+    /// The number of trainable positions.
     pub positions: u64,
-    /// How the games came about: one run, or several if shards were merged.
+    /// The runs that generated the games: several if shards were merged.
     pub runs: Vec<Run>,
 }
 
 impl Sidecar {
-    /// Reads the sidecar of a shard; none if there is no such file.
+    /// Reads the sidecar of a shard; returns `None` if there is none.
+    ///
+    /// # Errors
+    /// If the sidecar cannot be read or is invalid.
     pub fn read(shard: &Path) -> Result<Option<Self>, GameFileError> {
         let path = sidecar_path(shard);
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
                 .map(Some)
-                .map_err(|error| GameFileError::of_file(&path, format!("no sidecar of a shard: {error}"))),
+                .map_err(|error| GameFileError::of_file(&path, format!("it is not a valid sidecar: {error}"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(GameFileError::of_file(&path, format!("it cannot be read: {error}"))),
         }
     }
 
-    /// Whether the hash is that of these bytes.
+    /// Returns whether the sidecar's hash is that of these bytes.
     pub fn matches(&self, shard: &[u8]) -> bool {
         self.sha256 == hexadecimal(&Sha256::digest(shard))
     }
 }
 
-/// Where the sidecar of a shard is.
+/// Returns the path of a shard's sidecar.
 pub fn sidecar_path(shard: &Path) -> PathBuf {
     let name = shard.file_name().unwrap_or_default().to_string_lossy();
     shard.with_file_name(format!("{}.json", name.strip_suffix(SUFFIX).unwrap_or(&name)))
 }
 
-/// The shards of a folder in the order of their names, or the file itself.
+/// Returns the shards in a folder, sorted by name, or the path itself if it is no folder.
+///
+/// # Errors
+/// If the folder cannot be read or contains no shards.
 pub fn shards(path: &Path) -> Result<Vec<PathBuf>, GameFileError> {
     if !path.is_dir() {
         return Ok(vec![path.into()]);
@@ -108,7 +116,7 @@ pub fn shards(path: &Path) -> Result<Vec<PathBuf>, GameFileError> {
     Ok(files)
 }
 
-/// Games to be saved together.
+/// Collects games and saves them as a shard.
 #[derive(Clone, Debug, Default)]
 pub struct Shard {
     /// The games in viriformat.
@@ -119,7 +127,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// An empty one.
+    /// Returns an empty shard.
     pub fn new() -> Self {
         Self::default()
     }
@@ -130,7 +138,7 @@ impl Shard {
         self.count(game.moves.len() as u64, game.trainable() as u64);
     }
 
-    /// Adds a game that is already in viriformat, with the number of its plies and of positions to learn from.
+    /// Adds a game that is already in viriformat, with the numbers of its plies and of its trainable positions.
     pub fn push_raw(&mut self, game: &[u8], plies: u64, positions: u64) {
         self.raw.extend_from_slice(game);
         self.count(plies, positions);
@@ -142,18 +150,21 @@ impl Shard {
         self.positions += positions;
     }
 
-    /// Positions to learn from.
+    /// Returns the number of trainable positions.
     pub fn positions(&self) -> u64 {
         self.positions
     }
 
-    /// Bytes before compression.
+    /// Returns the size in bytes before compression.
     pub fn raw_len(&self) -> usize {
         self.raw.len()
     }
 
-    /// Writes the shard with its sidecar and returns its path. Both are written aside and renamed, the sidecar last:
-    /// where there is a sidecar, the shard is whole.
+    /// Writes the shard and its sidecar, and returns the shard's path. Both are written to temporary files and renamed,
+    /// the sidecar last: if a sidecar exists, its shard is complete.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
     pub fn save(&self, folder: &Path, index: u64, runs: &[Run]) -> Result<PathBuf, GameFileError> {
         let path = shard_path(folder, index);
         let write = || -> io::Result<()> {
@@ -178,20 +189,24 @@ impl Shard {
     }
 }
 
-/// The path of a shard by its number.
+/// Returns the path of the shard with this number.
 pub(crate) fn shard_path(folder: &Path, index: u64) -> PathBuf {
     folder.join(format!("shard-{index:05}{SUFFIX}"))
 }
 
-/// Writes a file aside, to the disk, and renames it: a kill at any moment leaves the file before, or this one. So does a disk that is full.
+/// Replaces a file atomically: writes and syncs a temporary file, then renames it. If the process is killed or the disk
+/// is full, the old file or the new one remains, never a part of one.
+///
+/// # Errors
+/// If the file cannot be written, synced or renamed.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let aside = path.with_added_extension("new");
+    let temporary = path.with_added_extension("new");
     let write = || {
-        let mut file = fs::File::create(&aside)?;
+        let mut file = fs::File::create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&aside, path)
+        fs::rename(&temporary, path)
     };
-    // What is left of it takes space that is missed.
-    write().inspect_err(|_| drop(fs::remove_file(&aside)))
+    // A partial file would take up space.
+    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }

@@ -1,4 +1,4 @@
-//! Which tables there are, found and checked before any is opened.
+//! Finding table files and checking them before any is opened.
 
 use crate::board::Position;
 use crate::types::{Color, PieceType};
@@ -8,31 +8,31 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The largest tables of the format.
+/// The most pieces of any table, kings included.
 pub const MAX_PIECES: usize = 7;
 
-/// What separates folders in a path.
+/// The characters that separate folders in a path.
 #[cfg(windows)]
 const SEPARATORS: &[char] = &[';'];
 #[cfg(not(windows))]
 const SEPARATORS: &[char] = &[':', ';'];
 
-/// What a file may hold.
+/// A type of table file.
 #[derive(Clone, Copy)]
-struct Kind {
-    /// How its name ends.
+struct TableType {
+    /// The extension of the file name.
     extension: &'static str,
-    /// Its first bytes.
-    start: [u8; 4],
+    /// The first bytes of the file.
+    magic: [u8; 4],
 }
 
 /// Wins, draws and losses.
-const OUTCOMES: Kind = Kind { extension: "rtbw", start: [0x71, 0xe8, 0x23, 0x5d] };
-/// Distances to the next capture or pawn move.
-const DISTANCES: Kind = Kind { extension: "rtbz", start: [0xd7, 0x66, 0x0c, 0xa5] };
+const WDL: TableType = TableType { extension: "rtbw", magic: [0x71, 0xe8, 0x23, 0x5d] };
+/// Distance to zeroing: plies to the next capture or pawn move, which resets the halfmove clock.
+const DTZ: TableType = TableType { extension: "rtbz", magic: [0xd7, 0x66, 0x0c, 0xa5] };
 
-/// In the order of the names of tables.
-const KINDS_OF_PIECES: [(char, PieceType); 5] = [
+/// The pieces other than kings, in the order of file names.
+const PIECES: [(char, PieceType); 5] = [
     ('Q', PieceType::Queen),
     ('R', PieceType::Rook),
     ('B', PieceType::Bishop),
@@ -43,17 +43,17 @@ const KINDS_OF_PIECES: [(char, PieceType); 5] = [
 /// Why tablebases cannot be used.
 #[derive(Debug)]
 pub enum TablebaseError {
-    /// A folder of the path cannot be read.
+    /// A folder in the path cannot be read.
     Folder(PathBuf, io::Error),
-    /// None of the folders holds a table of wins, draws and losses.
-    Nothing(String),
+    /// No folder in the path contains a WDL table.
+    NoTables(String),
     /// A table cannot be read.
     File(PathBuf, io::Error),
-    /// A table is no table, or cut short.
+    /// A file with the name of a table is not a complete table.
     Damaged(PathBuf),
-    /// Another set is open; there can be but one at a time.
+    /// Another set of tablebases is open. There can be only one at a time.
     InUse,
-    /// The prober does not take the files, or there is none for this kind of machine.
+    /// The prober rejects the files, or does not support this platform.
     Refused,
 }
 
@@ -61,126 +61,134 @@ impl fmt::Display for TablebaseError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Folder(path, error) => write!(f, "cannot read the folder {path:?}: {error}"),
-            Self::Nothing(path) => write!(
+            Self::NoTables(path) => write!(
                 f,
                 "no Syzygy tables (files like KQvK.rtbw) in {path:?}; several folders are separated by {:?}",
                 SEPARATORS[0]
             ),
             Self::File(path, error) => write!(f, "cannot read the table {path:?}: {error}"),
-            Self::Damaged(path) => write!(f, "{path:?} is no Syzygy table, or incomplete"),
-            Self::InUse => write!(f, "other tablebases are still open, and there can be but one set at a time"),
-            Self::Refused => write!(f, "the prober does not take these tables on this machine"),
+            Self::Damaged(path) => write!(f, "{path:?} is not a complete Syzygy table"),
+            Self::InUse => write!(f, "another set of tablebases is still open, and there can be only one at a time"),
+            Self::Refused => write!(f, "the tablebase prober cannot use these tables on this platform"),
         }
     }
 }
 
 impl std::error::Error for TablebaseError {}
 
-/// The tables in some folders.
+/// The checked tables in a list of folders, not yet open.
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// Folders that hold tables, in the order of the path.
+    /// The folders that contain tables, in the order of the path.
     folders: Vec<PathBuf>,
     pieces: usize,
     count: usize,
-    /// The material for which distances are known: `KQvKR`.
-    distances: BTreeSet<String>,
+    /// The material with a DTZ table, such as `KQvKR`.
+    dtz_materials: BTreeSet<String>,
 }
 
 impl Files {
-    /// Looks for tables in folders separated by `;` (or `:`, except on Windows), and checks size and beginning of each.
+    /// Finds tables in folders separated by `;` (or `:`, except on Windows), and checks the size and the first bytes of
+    /// each.
     ///
     /// # Errors
-    /// A folder that cannot be read, no table of wins, draws and losses at all, or a file with the name of a table that is none.
+    /// If a folder or table cannot be read, if there is no WDL table, or if a file has the name of a table but is no
+    /// complete table.
     pub fn find(path: &str) -> Result<Self, TablebaseError> {
         let mut folders = Vec::new();
-        // By name: the same table may lie in several folders.
+        // Keyed by name, because several folders may contain the same table.
         let mut tables = BTreeMap::new();
         for folder in path.split(SEPARATORS).map(str::trim).filter(|folder| !folder.is_empty()).map(PathBuf::from) {
             let before = tables.len();
             let entries = fs::read_dir(&folder).map_err(|error| TablebaseError::Folder(folder.clone(), error))?;
             for entry in entries {
                 let file = entry.map_err(|error| TablebaseError::Folder(folder.clone(), error))?.path();
-                if let Some(table) = Table::by_name(&file) {
-                    check(&file, table.kind)?;
-                    tables.insert((table.material, table.kind.extension), table.pieces);
+                if let Some(table) = Table::parse_name(&file) {
+                    check(&file, table.table_type)?;
+                    tables.insert((table.material, table.table_type.extension), table.pieces);
                 }
             }
             if tables.len() > before {
                 folders.push(folder);
             }
         }
-        let of_kind = |kind: Kind| tables.iter().filter(move |((_, extension), _)| *extension == kind.extension);
-        let pieces = of_kind(OUTCOMES).map(|(_, &pieces)| pieces).max();
-        let pieces = pieces.ok_or_else(|| TablebaseError::Nothing(path.into()))?;
-        let distances = of_kind(DISTANCES).map(|((material, _), _)| material.clone()).collect();
-        Ok(Self { folders, pieces, count: tables.len(), distances })
+        let of_type =
+            |wanted: TableType| tables.iter().filter(move |((_, extension), _)| *extension == wanted.extension);
+        let pieces = of_type(WDL).map(|(_, &pieces)| pieces).max();
+        let pieces = pieces.ok_or_else(|| TablebaseError::NoTables(path.into()))?;
+        let dtz_materials = of_type(DTZ).map(|((material, _), _)| material.clone()).collect();
+        Ok(Self { folders, pieces, count: tables.len(), dtz_materials })
     }
 
-    /// Whether there is a table of distances for this material.
-    pub(super) fn has_distances(&self, position: &Position) -> bool {
+    /// Returns whether there is a DTZ table for the position's material.
+    pub(super) fn has_dtz(&self, position: &Position) -> bool {
         let [white, black] = Color::ALL.map(|color| {
-            let letters = KINDS_OF_PIECES
+            let letters = PIECES
                 .into_iter()
                 .flat_map(|(letter, kind)| std::iter::repeat_n(letter, position.pieces(color, kind).len() as usize));
             std::iter::once('K').chain(letters).collect::<String>()
         });
-        self.distances.contains(&format!("{white}v{black}")) || self.distances.contains(&format!("{black}v{white}"))
+        self.dtz_materials.contains(&format!("{white}v{black}"))
+            || self.dtz_materials.contains(&format!("{black}v{white}"))
     }
 
-    /// The folders that hold tables, in the form of the prober.
+    /// Returns the folders that contain tables, separated by colons as the prober expects.
+    ///
+    /// # Errors
+    /// [`TablebaseError::Refused`] if a path is not valid UTF-8.
     pub(super) fn folders(&self) -> Result<String, TablebaseError> {
         let names: Option<Vec<&str>> = self.folders.iter().map(|folder| folder.to_str()).collect();
         names.map(|names| names.join(":")).ok_or(TablebaseError::Refused)
     }
 
-    /// The most pieces on the board, kings included, for which there is a table.
+    /// Returns the most pieces of any WDL table found, kings included.
     pub fn max_pieces(&self) -> usize {
         self.pieces
     }
 
-    /// How many files there are, of both kinds.
+    /// Returns the number of tables, WDL and DTZ counted separately.
     pub fn count(&self) -> usize {
         self.count
     }
 }
 
-/// What a table is by its name, as in `KRPvKN.rtbw`.
+/// What a file name such as `KRPvKN.rtbw` says about a table.
 struct Table {
     material: String,
     pieces: usize,
-    kind: Kind,
+    table_type: TableType,
 }
 
 impl Table {
-    /// None if the file is no table, or has a name that the prober never asks for: it puts the larger side first, and its pieces from queen to pawn.
-    fn by_name(file: &Path) -> Option<Self> {
+    /// Parses a file name. Returns `None` if it is not the name of a table that the prober looks for: with the larger
+    /// side first, and the pieces of each side from queen to pawn.
+    fn parse_name(file: &Path) -> Option<Self> {
         let extension = file.extension()?.to_str()?;
-        let kind = [OUTCOMES, DISTANCES].into_iter().find(|kind| kind.extension == extension)?;
+        let table_type = [WDL, DTZ].into_iter().find(|table_type| table_type.extension == extension)?;
         let material = file.file_stem()?.to_str()?;
         let (strong, weak) = material.split_once('v')?;
-        let ranks = |side: &str| -> Option<Vec<usize>> {
-            let rank = |piece| KINDS_OF_PIECES.iter().position(|&(letter, _)| letter == piece);
-            side.strip_prefix('K')?.chars().map(rank).collect()
+        let indices = |side: &str| -> Option<Vec<usize>> {
+            let index = |piece| PIECES.iter().position(|&(letter, _)| letter == piece);
+            side.strip_prefix('K')?.chars().map(index).collect()
         };
-        let (strong, weak) = (ranks(strong)?, ranks(weak)?);
+        let (strong, weak) = (indices(strong)?, indices(weak)?);
         let larger_first = strong.len() > weak.len() || strong.len() == weak.len() && strong <= weak;
         let pieces = 2 + strong.len() + weak.len();
-        let is_asked_for = strong.is_sorted() && weak.is_sorted() && larger_first && (3..=MAX_PIECES).contains(&pieces);
-        is_asked_for.then(|| Self { material: material.into(), pieces, kind })
+        let is_canonical = strong.is_sorted() && weak.is_sorted() && larger_first && (3..=MAX_PIECES).contains(&pieces);
+        is_canonical.then(|| Self { material: material.into(), pieces, table_type })
     }
 }
 
-/// Tables are blocks of 64 bytes and a checksum of 16.
-fn check(file: &Path, kind: Kind) -> Result<(), TablebaseError> {
+/// Checks the size of a table, which is blocks of 64 bytes and a checksum of 16, and its first bytes.
+fn check(file: &Path, table_type: TableType) -> Result<(), TablebaseError> {
     let unreadable = |error| TablebaseError::File(file.into(), error);
     let metadata = fs::metadata(file).map_err(unreadable)?;
     if !metadata.is_file() || metadata.len() % 64 != 16 {
         return Err(TablebaseError::Damaged(file.into()));
     }
-    let mut start = [0; 4];
-    File::open(file).and_then(|mut file| file.read_exact(&mut start)).map_err(unreadable)?;
-    if start == kind.start { Ok(()) } else { Err(TablebaseError::Damaged(file.into())) }
+    let mut magic = [0; 4];
+    File::open(file).and_then(|mut file| file.read_exact(&mut magic)).map_err(unreadable)?;
+    if magic == table_type.magic { Ok(()) } else { Err(TablebaseError::Damaged(file.into())) }
 }
 
 #[cfg(test)]
@@ -188,8 +196,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_tables() {
-        let pieces = |name| Table::by_name(Path::new(name)).map(|table| table.pieces);
+    fn file_names_are_parsed() {
+        let pieces = |name| Table::parse_name(Path::new(name)).map(|table| table.pieces);
         for (name, expected) in [("KQvK.rtbw", 3), ("KRPvKN.rtbz", 5), ("KPPvKPP.rtbw", 6), ("KQvKR.rtbw", 4)] {
             assert_eq!(pieces(name), Some(expected), "{name}");
         }

@@ -1,4 +1,5 @@
-//! Syzygy endgame tables: who wins when few pieces are left, and how far the next capture or pawn move is.
+//! Syzygy endgame tablebases: the outcome of positions with few pieces (WDL), and the distance to the next capture or
+//! pawn move (DTZ).
 
 mod files;
 #[cfg_attr(
@@ -6,10 +7,10 @@ mod files;
     path = "no_prober.rs"
 )]
 mod prober;
-mod rank;
+mod ranked_move;
 
 pub use files::{Files, MAX_PIECES, TablebaseError};
-pub use rank::RankedMove;
+pub use ranked_move::RankedMove;
 
 use crate::board::{GameHistory, Position};
 use crate::types::{Color, Move};
@@ -17,25 +18,25 @@ use prober::Prober;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// How a position ends by best play, for the side to move, from the worst. The two in the middle of win and draw are draws by the fifty-move rule alone.
+/// The outcome of a position by best play, for the side to move, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wdl {
-    /// Lost.
+    /// A loss.
     Loss,
-    /// Lost but for the fifty-move rule.
+    /// A loss that the fifty-move rule makes a draw.
     BlessedLoss,
-    /// Drawn.
+    /// A draw.
     Draw,
-    /// Won but for the fifty-move rule.
+    /// A win that the fifty-move rule makes a draw.
     CursedWin,
-    /// Won.
+    /// A win.
     Win,
 }
 
 impl std::ops::Neg for Wdl {
     type Output = Self;
 
-    /// The same for the other side.
+    /// Returns the outcome for the other side.
     fn neg(self) -> Self {
         match self {
             Self::Loss => Self::Win,
@@ -47,15 +48,27 @@ impl std::ops::Neg for Wdl {
     }
 }
 
-/// A set of tables in use. The prober behind it (the crate `pyrrhic-rs`) keeps its state in globals, so there is but one set at a time;
-/// all threads share it by reference. Files are mapped when they are first needed.
+/// An open set of tables, which all threads share by reference. Files are mapped into memory when they are first
+/// needed.
 ///
-/// To change sets without losing the old one to a wrong path: [`Files::find`] the new, drop the old, [`Files::open`] the new.
+/// The prober (the crate `pyrrhic-rs`) keeps its state in globals, so that only one set can be open at a time. To
+/// replace a set without losing it to a wrong path, call [`Files::find`] for the new set, drop the old one, then call
+/// [`Files::open`].
+///
+/// ```no_run
+/// use kiln::board::Position;
+/// use kiln::tablebases::{Tablebases, Wdl};
+///
+/// let tablebases = Tablebases::open("/path/to/syzygy")?;
+/// let position: Position = "8/8/8/4k3/8/8/8/KQ6 w - - 0 1".parse().unwrap();
+/// assert_eq!(tablebases.probe_wdl(&position), Some(Wdl::Win));
+/// # Ok::<(), kiln::tablebases::TablebaseError>(())
+/// ```
 pub struct Tablebases {
     prober: Prober,
     files: Files,
-    /// Probes of distances come one at a time, as the prober asks.
-    distances: Mutex<()>,
+    /// Held while DTZ is probed: the prober requires one such probe at a time.
+    dtz_probe: Mutex<()>,
 }
 
 impl fmt::Debug for Tablebases {
@@ -65,88 +78,94 @@ impl fmt::Debug for Tablebases {
 }
 
 impl Files {
-    /// Takes the tables into use.
+    /// Opens the tables.
     ///
     /// # Errors
-    /// [`TablebaseError::InUse`] while another set is open.
+    /// [`TablebaseError::InUse`] if another set is open, [`TablebaseError::Refused`] if the prober cannot use the
+    /// tables.
     pub fn open(self) -> Result<Tablebases, TablebaseError> {
         let prober = Prober::open(&self.folders()?)?;
-        Ok(Tablebases { prober, files: self, distances: Mutex::new(()) })
+        Ok(Tablebases { prober, files: self, dtz_probe: Mutex::new(()) })
     }
 }
 
 impl Tablebases {
-    /// Finds tables and takes them into use: [`Files::find`], then [`Files::open`].
+    /// Finds and opens tables: [`Files::find`], then [`Files::open`].
     ///
     /// # Errors
-    /// What these two say.
+    /// As these two functions.
     pub fn open(path: &str) -> Result<Self, TablebaseError> {
         Files::find(path)?.open()
     }
 
-    /// The most pieces on the board, kings included, for which there is a table.
+    /// Returns the most pieces of any WDL table, kings included.
     pub fn max_pieces(&self) -> usize {
         self.files.max_pieces()
     }
 
-    /// How many files there are.
+    /// Returns the number of tables, WDL and DTZ counted separately.
     pub fn file_count(&self) -> usize {
         self.files.count()
     }
 
-    /// How the position ends; none if it is in no table. Tables know neither castling rights nor how many moves have been played since the last capture or pawn move:
-    /// with castling rights, or a halfmove clock that is not 0, the answer is none.
+    /// Returns the outcome of the position, or `None` if it is in no table. Tables ignore castling rights and the
+    /// halfmove clock: the result is `None` if there are castling rights or if the clock is not 0.
     pub fn probe_wdl(&self, position: &Position) -> Option<Wdl> {
-        if position.halfmove_clock() == 0 { self.outcome(position) } else { None }
+        if position.halfmove_clock() == 0 { self.wdl(position) } else { None }
     }
 
-    /// Plies to the next capture or pawn move by best play, positive for a win and negative for a loss, beyond 100 in size if the fifty-move rule makes it a draw, 0 for a draw;
-    /// as the tables count, which can be one ply more than it takes. The halfmove clock plays no part. None if the position is in no table, or if it is over.
+    /// Returns the distance to zeroing (DTZ): the number of plies to the next capture or pawn move by best play. It is
+    /// positive for a win, negative for a loss and 0 for a draw, and exceeds 100 in size if the fifty-move rule makes
+    /// the position a draw. As stored in the tables, it can be one ply too large. The halfmove clock is ignored.
+    /// Returns `None` if the position is in no table or has no legal move.
     pub fn probe_dtz(&self, position: &Position) -> Option<i32> {
-        self.distances(position).map(|(dtz, _)| dtz)
+        self.root_dtz(position).map(|(dtz, _)| dtz)
     }
 
-    /// The legal moves, the best first, by what the tables of distances say, else those of outcomes; none if there are no legal moves, or neither says it for all of them.
-    /// `history` holds the positions before this one: once one has come again, wins are ranked by how fast they make progress.
+    /// Ranks the legal moves, best first, by the DTZ tables or, where these are missing, by the WDL tables. Returns
+    /// `None` if there is no legal move, or if some move's result is unknown.
+    ///
+    /// `history` holds the positions before this one. After a repetition, wins are ranked by how fast they make
+    /// progress.
     pub fn rank_root(
         &self,
         position: &Position,
         history: &GameHistory,
         fifty_move_rule: bool,
     ) -> Option<Vec<RankedMove>> {
-        let by_distance = || {
-            let (_, moves) = self.distances(position)?;
+        let by_dtz = || {
+            let (_, moves) = self.root_dtz(position)?;
             let (clock, repeated) = (i32::from(position.halfmove_clock()), history.has_repetition(position));
-            let rank = |(mv, dtz)| RankedMove::by_distance(mv, dtz, clock, repeated, fifty_move_rule);
+            let rank = |(mv, dtz)| RankedMove::by_dtz(mv, dtz, clock, repeated, fifty_move_rule);
             Some(moves.into_iter().map(rank).collect::<Vec<_>>())
         };
-        let by_outcome = || {
-            let rank = |&mv| Some(RankedMove::by_outcome(mv, -self.outcome(&position.make(mv))?, fifty_move_rule));
+        let by_wdl = || {
+            let rank = |&mv| Some(RankedMove::by_wdl(mv, -self.wdl(&position.make(mv))?, fifty_move_rule));
             position.moves().iter().map(rank).collect::<Option<Vec<_>>>()
         };
-        let mut moves = by_distance().or_else(by_outcome).filter(|moves| !moves.is_empty())?;
+        let mut moves = by_dtz().or_else(by_wdl).filter(|moves| !moves.is_empty())?;
         moves.sort_by_key(|ranked| -ranked.tb_rank);
         Some(moves)
     }
 
-    fn holds(&self, position: &Position) -> bool {
+    /// Returns whether the position has few enough pieces and no castling rights.
+    fn may_hold(&self, position: &Position) -> bool {
         position.occupied().len() as usize <= self.max_pieces()
             && !Color::ALL.into_iter().any(|color| position.castling().any(color))
     }
 
-    /// As [`Self::probe_wdl`], whatever the halfmove clock.
-    fn outcome(&self, position: &Position) -> Option<Wdl> {
-        if self.holds(position) { self.prober.outcome(position) } else { None }
+    /// As [`Self::probe_wdl`], but ignores the halfmove clock.
+    fn wdl(&self, position: &Position) -> Option<Wdl> {
+        if self.may_hold(position) { self.prober.probe_wdl(position) } else { None }
     }
 
-    /// Signed distances of the position and of its moves, those counted from the position itself.
-    fn distances(&self, position: &Position) -> Option<(i32, Vec<(Move, i32)>)> {
-        // Asked for distances of a material of which it has only outcomes, the prober would forget these too.
-        if !self.holds(position) || !self.files.has_distances(position) || position.count_moves() == 0 {
+    /// Returns the signed DTZ of the position and those of its moves, all counted from the position.
+    fn root_dtz(&self, position: &Position) -> Option<(i32, Vec<(Move, i32)>)> {
+        // A DTZ probe of material without a DTZ table would make the prober drop the material's WDL table too.
+        if !self.may_hold(position) || !self.files.has_dtz(position) || position.count_moves() == 0 {
             return None;
         }
-        // The prober asks for one such probe at a time.
-        let _alone = self.distances.lock().unwrap_or_else(PoisonError::into_inner);
-        self.prober.distances(position)
+        let _guard = self.dtz_probe.lock().unwrap_or_else(PoisonError::into_inner);
+        self.prober.probe_root_dtz(position)
     }
 }

@@ -1,10 +1,10 @@
-//! For machines that the crate `pyrrhic-rs` does not compile for.
+//! Replaces the prober on platforms that the crate `pyrrhic-rs` does not support.
 
 use super::{TablebaseError, Wdl};
 use crate::board::Position;
 use crate::types::Move;
 
-/// There is none.
+/// Uninhabited: opening tablebases always fails.
 pub(super) enum Prober {}
 
 impl Prober {
@@ -12,11 +12,11 @@ impl Prober {
         Err(TablebaseError::Refused)
     }
 
-    pub(super) fn outcome(&self, _: &Position) -> Option<Wdl> {
+    pub(super) fn probe_wdl(&self, _: &Position) -> Option<Wdl> {
         match *self {}
     }
 
-    pub(super) fn distances(&self, _: &Position) -> Option<(i32, Vec<(Move, i32)>)> {
+    pub(super) fn probe_root_dtz(&self, _: &Position) -> Option<(i32, Vec<(Move, i32)>)> {
         match *self {}
     }
 }

@@ -1,4 +1,4 @@
-//! The crate `pyrrhic-rs` in the engine's terms. What it lacks is seen to by the caller: that there are files, and what it may be asked.
+//! The crate `pyrrhic-rs` behind the engine's types. It does not check its preconditions; the callers do.
 
 use super::{TablebaseError, Wdl};
 use crate::board::Position;
@@ -9,7 +9,8 @@ use pyrrhic_rs::{DtzProbeValue, DtzResult, EngineAdapter, TBError, TableBases, W
 pub(super) struct Prober(TableBases<Adapter>);
 
 impl Prober {
-    /// Opens what lies in folders separated by colons. There must be a table among it: the crate fails for good where there is none.
+    /// Opens the tables in folders separated by colons. There must be at least one: otherwise the crate fails
+    /// permanently.
     pub(super) fn open(folders: &str) -> Result<Self, TablebaseError> {
         TableBases::new(folders).map(Self).map_err(|error| match error {
             TBError::AlreadyInitialized => TablebaseError::InUse,
@@ -17,8 +18,8 @@ impl Prober {
         })
     }
 
-    /// How a position without castling rights ends, whatever its clock.
-    pub(super) fn outcome(&self, position: &Position) -> Option<Wdl> {
+    /// Returns the WDL result of a position without castling rights, ignoring its halfmove clock.
+    pub(super) fn probe_wdl(&self, position: &Position) -> Option<Wdl> {
         let Pieces { colors: [white, black], pawns, knights, bishops, rooks, queens, kings } = Pieces::of(position);
         let (en_passant, is_white) = (en_passant(position), position.side_to_move() == Color::White);
         match self.0.probe_wdl(white, black, kings, queens, rooks, bishops, knights, pawns, en_passant, is_white) {
@@ -31,27 +32,28 @@ impl Prober {
         }
     }
 
-    /// Signed distances of a position that is not over and of its moves, counted from the position. There must be a table of distances for its material.
-    pub(super) fn distances(&self, position: &Position) -> Option<(i32, Vec<(Move, i32)>)> {
+    /// Returns the signed DTZ of a position and those of its moves, all counted from the position. It must have a legal
+    /// move, and there must be a DTZ table for its material.
+    pub(super) fn probe_root_dtz(&self, position: &Position) -> Option<(i32, Vec<(Move, i32)>)> {
         let Pieces { colors: [white, black], pawns, knights, bishops, rooks, queens, kings } = Pieces::of(position);
         let (en_passant, is_white) = (en_passant(position), position.side_to_move() == Color::White);
-        // The clock only matters for what comes of a distance, and that is not decided here.
+        // The clock only affects the WDL result derived from a DTZ, which the caller derives itself.
         let clock = 0;
         let probed =
             self.0.probe_root(white, black, kings, queens, rooks, bishops, knights, pawns, clock, en_passant, is_white);
         let probed = probed.ok()?;
         let DtzProbeValue::DtzResult(root) = probed.root else { return None };
-        let found = |mv: &Move| {
+        let dtz_of = |mv: &Move| {
             probed.moves[..probed.num_moves].iter().find_map(|value| match value {
-                DtzProbeValue::DtzResult(result) if is_same(result, *mv) => Some((*mv, signed(result))),
+                DtzProbeValue::DtzResult(result) if is_same_move(result, *mv) => Some((*mv, signed_dtz(result))),
                 _ => None,
             })
         };
-        Some((signed(&root), position.moves().iter().map(found).collect::<Option<_>>()?))
+        Some((signed_dtz(&root), position.moves().iter().map(dtz_of).collect::<Option<_>>()?))
     }
 }
 
-fn is_same(result: &DtzResult, mv: Move) -> bool {
+fn is_same_move(result: &DtzResult, mv: Move) -> bool {
     let promotion = match result.promotion {
         pyrrhic_rs::Piece::Queen => Some(PieceType::Queen),
         pyrrhic_rs::Piece::Rook => Some(PieceType::Rook),
@@ -63,14 +65,14 @@ fn is_same(result: &DtzResult, mv: Move) -> bool {
         == (mv.from().index(), mv.to().index(), mv.promotion())
 }
 
-fn signed(result: &DtzResult) -> i32 {
+fn signed_dtz(result: &DtzResult) -> i32 {
     match result.wdl {
         WdlProbeResult::Loss | WdlProbeResult::BlessedLoss => -i32::from(result.dtz),
         _ => i32::from(result.dtz),
     }
 }
 
-/// A position as the prober wants it.
+/// The bitboards that the prober takes.
 struct Pieces {
     colors: [u64; 2],
     pawns: u64,
@@ -95,12 +97,12 @@ impl Pieces {
     }
 }
 
-/// a1 stands for none: no pawn is ever taken there so.
+/// Returns the en passant square's number, or 0 (a1, never an en passant square) for none.
 fn en_passant(position: &Position) -> u32 {
     position.en_passant().map_or(0, |square| square.index() as u32)
 }
 
-/// The prober moves pieces by the engine's attacks.
+/// Provides the engine's attack tables to the prober.
 #[derive(Clone)]
 struct Adapter;
 
