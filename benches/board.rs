@@ -1,4 +1,4 @@
-//! What a position's operations cost beside cozy-chess, each alone, over positions of two trees.
+//! The speed of single operations on positions, compared with cozy-chess, over positions from two game trees.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
@@ -11,7 +11,7 @@ const ROOTS: [(&str, &str); 2] = [
     ("kiwipete", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"),
 ];
 
-/// Every so many of the positions after three plies.
+/// Every `STRIDE`th position after three plies is used.
 const STRIDE: usize = 31;
 
 fn collect(position: &Position, plies: u32, positions: &mut Vec<Position>) {
@@ -124,7 +124,7 @@ fn moving(
     });
     each("is legal", Position::is_legal);
     each("gives check", Position::gives_check);
-    each("exchange see_ge 0", |position, mv| position.see_ge(mv, 0));
+    each("SEE at threshold 0", |position, mv| position.see_ge(mv, 0));
     group.bench_function("copy and play, cozy-chess", |bencher| {
         bencher.iter(|| {
             for (board, moves) in peer {

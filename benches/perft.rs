@@ -1,4 +1,4 @@
-//! Bulk perft beside cozy-chess.
+//! Bulk-counting perft, compared with cozy-chess.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kiln::board::Position;

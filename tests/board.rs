@@ -1,4 +1,4 @@
-//! What the board tells about moves, against what making them shows.
+//! The board's queries, compared with the result of making moves and with slower computations.
 
 use kiln::board::{Position, SEE_VALUES};
 use kiln::tables::{attacks, between, line};
@@ -13,23 +13,24 @@ const POSITIONS: [&str; 26] = [
     "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
     "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
     "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1",
-    // En passant: pinned on the rank, on the diagonal, with sliders through all three squares, as the answer to a check.
+    // En passant: pinned on the rank, pinned on the diagonal, with sliders through all three squares, in reply to a
+    // check.
     "8/8/8/K1Pp3r/8/8/8/7k w - d6 0 1",
     "8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1",
     "4k3/8/1b6/2Pp4/8/4K3/8/8 w - d6 0 1",
     "1b1r2k1/8/8/2Pp4/8/Q7/8/B2RK3 w - d6 0 1",
     "8/8/8/2k5/3Pp3/8/8/4K3 b - d3 0 1",
     "3k4/8/8/3pP3/8/8/8/3RK3 w - d6 0 1",
-    // Promotions that capture, discover, and are pinned.
+    // Promotions that capture, discover check, and are pinned.
     "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
     "2r1k3/1P6/8/8/8/8/8/4K2R w K - 0 1",
     "r3k3/1K3P2/8/8/8/8/8/8 b q - 0 1",
     "8/1kP4R/8/8/8/8/8/4K3 w - - 0 1",
     "8/2k1P3/8/8/8/8/8/3RK3 w - - 0 1",
-    // Double check, and a slider taken along its ray.
+    // Double check, and a slider captured along its ray.
     "4k3/8/8/8/4r3/5n2/8/R3K2R w KQ - 0 1",
     "4k3/4r3/8/8/4R3/8/8/4K3 w - - 0 1",
-    // Castling in Chess960: king and rook change places, stay, or uncover the king.
+    // Castling in Chess960: king and rook swap squares, stay in place, or expose the king.
     "1k6/8/8/8/8/8/8/5KR1 w G - 0 1",
     "4k3/8/8/8/8/8/8/rR1K4 w B - 0 1",
     "4k3/8/8/8/8/8/8/1RK3R1 w GB - 0 1",
@@ -38,7 +39,7 @@ const POSITIONS: [&str; 26] = [
     "rn2kb1r/1bp1qppp/p3pn2/1p1N4/4P3/1B3N2/PPP2PPP/R1BQR1K1 b kq - 1 12",
 ];
 
-/// Calls `visit` with the positions and all that follow within some plies, as the number of moves allows.
+/// Calls `visit` with the positions and their descendants: three plies deep where there are few moves, else two.
 fn visit_all(mut visit: impl FnMut(&Position)) {
     fn walk(position: &Position, plies: u32, visit: &mut impl FnMut(&Position)) {
         visit(position);
@@ -51,7 +52,7 @@ fn visit_all(mut visit: impl FnMut(&Position)) {
     for fen in POSITIONS.into_iter().step_by(if cfg!(miri) { 5 } else { 1 }) {
         let position: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
         let plies = match position.moves().len() {
-            // Miri takes seconds for what else takes microseconds.
+            // Miri is about a million times slower.
             _ if cfg!(miri) => 0,
             0..12 => 3,
             _ => 2,
@@ -64,7 +65,7 @@ fn visit_all(mut visit: impl FnMut(&Position)) {
 }
 
 #[test]
-fn state_follows_the_moves() {
+fn incremental_state_equals_recomputation() {
     let mut count = 0;
     visit_all(|position| {
         count += 1;
@@ -106,7 +107,7 @@ fn attack_tables_equal_attacks_of_all_pieces() {
 }
 
 #[test]
-fn threatened_by_lesser_pieces() {
+fn pieces_threatened_by_lesser_ones() {
     let position: Position = "4k3/2p5/3n4/1N2p3/3Q1R2/8/1B6/4K3 w - - 0 1".parse().unwrap();
     assert_eq!(position.threatened_by_lesser(Color::White), [Square::D4, Square::F4].into_iter().collect());
     assert_eq!(position.threatened_by_lesser(Color::Black), Bitboard::EMPTY);
@@ -116,7 +117,7 @@ fn threatened_by_lesser_pieces() {
 }
 
 #[test]
-fn legality_of_all_words_equals_membership() {
+fn legality_equals_membership_in_the_move_list() {
     let mut positions = 0;
     let mut visit = |position: &Position| {
         positions += 1;
@@ -125,7 +126,7 @@ fn legality_of_all_words_equals_membership() {
             assert_eq!(position.is_legal(mv), moves.contains(&mv), "{mv:?} {}", position.fen(true));
         }
     };
-    // All words for few positions, the moves of other positions for all.
+    // All 16-bit words in a few positions; the previous position's moves in all positions.
     let mut number = 0;
     let mut others: Vec<Move> = Vec::new();
     visit_all(|position| {
@@ -143,7 +144,7 @@ fn legality_of_all_words_equals_membership() {
 }
 
 #[test]
-fn checks_are_foreseen() {
+fn gives_check_equals_making_the_move() {
     let mut checks = 0;
     visit_all(|position| {
         for &mv in &position.moves() {
@@ -155,7 +156,7 @@ fn checks_are_foreseen() {
     assert!(cfg!(miri) || checks > 10_000, "only {checks} checks");
 }
 
-/// No king is ever left in check, by looking at the attackers of its square.
+/// Legal moves never leave the king attacked, as computed by `attackers` rather than the attack tables.
 #[test]
 fn moves_leave_no_king_in_check() {
     visit_all(|position| {
@@ -168,7 +169,7 @@ fn moves_leave_no_king_in_check() {
     });
 }
 
-/// The same position seen from the other side, and seen in a mirror if nobody can castle.
+/// Returns the position with its squares mapped by `square`, and with the colors swapped if `swap`.
 fn transformed(position: &Position, square: impl Fn(Square) -> Square, swap: bool) -> Position {
     let mut rows = vec![String::new(); 8];
     for target in Square::ALL {
@@ -177,7 +178,7 @@ fn transformed(position: &Position, square: impl Fn(Square) -> Square, swap: boo
         rows[7 - target.rank() as usize].push(if swap { swapped } else { piece });
     }
     let digits = |row: &String| (1..=8).rev().fold(row.clone(), |row, n| row.replace(&"1".repeat(n), &n.to_string()));
-    // A run of ones is replaced by its length, the longest first; "1" remains "1".
+    // Replaces runs of ones by their length, the longest first.
     let placement = rows.iter().map(digits).collect::<Vec<_>>().join("/");
     let fen = position.fen(true);
     let fields: Vec<&str> = fen.split(' ').collect();
@@ -206,24 +207,24 @@ fn moves_are_symmetric() {
         if number % 5 != 0 {
             return;
         }
-        let is_plain = !Color::ALL.into_iter().any(|color| position.castling().any(color));
-        for swap in [true, false].into_iter().take(if is_plain { 2 } else { 1 }) {
+        let has_no_castling = !Color::ALL.into_iter().any(|color| position.castling().any(color));
+        for swap in [true, false].into_iter().take(if has_no_castling { 2 } else { 1 }) {
             let square = |square: Square| if swap { square.flip_rank() } else { square.flip_file() };
             let other = transformed(position, square, swap);
             let words = |mut words: Vec<u16>| {
                 words.sort_unstable();
                 words
             };
-            let seen = |mv: &Move| Move::new(square(mv.from()), square(mv.to()), mv.kind()).word();
-            let expected = words(position.moves().iter().map(seen).collect());
+            let mapped = |mv: &Move| Move::new(square(mv.from()), square(mv.to()), mv.kind()).word();
+            let expected = words(position.moves().iter().map(mapped).collect());
             assert_eq!(words(other.moves().iter().map(|mv| mv.word()).collect()), expected, "{}", position.fen(true));
         }
     });
 }
 
-/// Thirteen queens: more moves than any game can have.
+/// A position with more moves than any that is reachable in a game.
 #[test]
-fn lists_hold_the_moves_of_any_position() {
+fn lists_have_room_for_the_moves_of_any_position() {
     let fen = "Q6Q/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBQQ1KB1 w - - 0 1";
     match fen.parse::<Position>() {
         Ok(position) => assert!(position.moves().len() > 218),
@@ -231,8 +232,8 @@ fn lists_hold_the_moves_of_any_position() {
     }
 }
 
-/// The outcome of an exchange by recursion over whole boards.
-fn exchange(position: &Position, mv: Move) -> i32 {
+/// Computes the exact SEE of a move by recursion.
+fn exact_see(position: &Position, mv: Move) -> i32 {
     let (from, to) = (mv.from(), mv.to());
     if mv.kind() == MoveKind::Castle {
         return 0;
@@ -255,11 +256,11 @@ fn exchange(position: &Position, mv: Move) -> i32 {
     if mover == PieceType::King {
         kings[side] = to;
     }
-    gain - answer(position, to, !side, occupied, at_risk, kings)
+    gain - recapture(position, to, !side, occupied, at_risk, kings)
 }
 
-/// What `side` wins by taking on `to`, or 0 if it had better not.
-fn answer(
+/// Returns what `side` wins by recapturing on `to`, or 0 if that does not pay.
+fn recapture(
     position: &Position,
     to: Square,
     side: Color,
@@ -274,30 +275,30 @@ fn answer(
         snipers.into_iter().any(|sniper| {
             let piece = position.piece_on(sniper).unwrap();
             let is_slider = matches!(piece.kind(), PieceType::Bishop | PieceType::Rook | PieceType::Queen);
-            let way = between(king, sniper);
+            let path = between(king, sniper);
             is_slider
-                && way.has(square)
+                && path.has(square)
                 && attacks(piece, sniper, occupied - square.into()).has(king)
                 && !line(king, sniper).has(to)
         })
     };
-    let able = attackers(side).into_iter().filter(|&square| !is_pinned(square));
+    let free = attackers(side).into_iter().filter(|&square| !is_pinned(square));
     let kind_on = |square: Square| position.piece_on(square).unwrap().kind();
-    let Some(square) = able.min_by_key(|&square| (kind_on(square), square)) else { return 0 };
+    let Some(square) = free.min_by_key(|&square| (kind_on(square), square)) else { return 0 };
     let kind = kind_on(square);
     if kind == PieceType::King && !attackers(!side).is_empty() {
         return 0;
     }
-    let won = SEE_VALUES[at_risk] - answer(position, to, !side, occupied - square.into(), kind, kings);
+    let won = SEE_VALUES[at_risk] - recapture(position, to, !side, occupied - square.into(), kind, kings);
     won.max(0)
 }
 
 #[test]
-fn exchanges_equal_recursion() {
+fn see_ge_equals_recursion() {
     let mut differing = 0;
     visit_all(|position| {
         for &mv in &position.moves() {
-            let exact = exchange(position, mv);
+            let exact = exact_see(position, mv);
             for threshold in [exact - 1, exact, exact + 1, -100, 0, 1, 100, 300] {
                 assert_eq!(
                     position.see_ge(mv, threshold),
@@ -313,7 +314,7 @@ fn exchanges_equal_recursion() {
 }
 
 #[test]
-fn exchanges_by_hand() {
+fn see_of_known_positions() {
     let gain = |fen: &str, text: &str| {
         let position: Position = fen.parse().unwrap();
         let mv = position.parse_move(text).unwrap();
@@ -323,14 +324,14 @@ fn exchanges_by_hand() {
             .find(|&threshold| position.see_ge(mv, threshold))
             .unwrap()
     };
-    // A free pawn, a defended one, and one defended by a pinned piece only.
+    // An undefended pawn, a defended one, and one defended only by a pinned piece.
     assert_eq!(gain("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - - 0 1", "e1e5"), 100);
     assert_eq!(gain("1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - - 0 1", "d3e5"), -200);
     assert_eq!(gain("4k3/4n3/8/3p4/8/8/4R3/3RK3 w - - 0 1", "d1d5"), 100);
-    // The king does not take what is defended.
+    // A king does not recapture a defended piece.
     assert_eq!(gain("8/3k4/3p4/8/8/8/3Q4/3RK3 w - - 0 1", "d2d6"), 100);
     assert_eq!(gain("8/3k4/3p4/8/8/8/3Q4/4K3 w - - 0 1", "d2d6"), -800);
-    // Promotion, and the promoted piece lost.
+    // A promotion, and one in which the promoted piece is lost.
     assert_eq!(gain("8/3P4/8/8/8/8/k7/4K3 w - - 0 1", "d7d8q"), 800);
     assert_eq!(gain("r7/3P4/8/8/8/8/k7/4K3 w - - 0 1", "d7d8q"), -100);
     assert_eq!(gain("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6"), 100);

@@ -1,4 +1,4 @@
-//! Counts of legal move sequences against published ones.
+//! Perft: counts of legal move sequences, compared with published ones.
 
 mod common;
 
@@ -35,7 +35,8 @@ fn chess960() {
     check("bnqbnr1r/p1p1ppkp/3p4/1p4p1/P7/3NP2P/1PPP1PP1/BNQB1RKR w HF - 0 9", &[(4, 832_956)]);
 }
 
-/// The suites, to the depth that keeps each position under this many leaves, or under as many as the environment says.
+/// Checks each position of a suite to the largest depth with at most `most_leaves` leaves. The environment variable
+/// `KILN_PERFT_LEAVES` overrides the limit.
 fn suite(name: &str, most_leaves: u64) {
     let most_leaves = std::env::var("KILN_PERFT_LEAVES").map_or(most_leaves, |text| text.parse().expect("a number"));
     let Some(path) = test_data(&format!("perft/{name}")) else { return };

@@ -1,4 +1,5 @@
-//! What holds for any input, tried on random ones; `fuzz/` tries the same for longer, and what it has found is here.
+//! Property tests on random input. `fuzz/` tests the same properties for longer; inputs that failed there are tested
+//! here.
 
 mod common;
 #[path = "common/properties.rs"]
@@ -17,17 +18,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// A FEN with some characters replaced, put in or left out.
+/// A FEN with some characters replaced, inserted or removed.
 fn near_fen() -> impl Strategy<Value = String> {
     let edit = (any::<Index>(), 0..3, select("rnbqkpRNBQKP12345678/wb-KQkqaAhH369 ".chars().collect::<Vec<_>>()));
     (select(&FENS[..]), vec(edit, 0..6)).prop_map(|(fen, edits)| {
         let mut text: Vec<char> = fen.chars().collect();
-        for (place, kind, letter) in edits {
-            let place = place.index(text.len());
+        for (index, kind, letter) in edits {
+            let index = index.index(text.len());
             match kind {
-                0 => text[place] = letter,
-                1 => text.insert(place, letter),
-                _ if text.len() > 1 => drop(text.remove(place)),
+                0 => text[index] = letter,
+                1 => text.insert(index, letter),
+                _ if text.len() > 1 => drop(text.remove(index)),
                 _ => (),
             }
         }
@@ -35,23 +36,23 @@ fn near_fen() -> impl Strategy<Value = String> {
     })
 }
 
-/// Where some game has come to.
+/// A position from a random game.
 fn position() -> impl Strategy<Value = Position> {
     (select(&FENS[..]), vec(any::<usize>(), 0..60)).prop_map(|(fen, choices)| properties::walk(fen, choices))
 }
 
-/// Bytes to be put in some places.
+/// Bytes to overwrite, as indices and values.
 fn edits() -> impl Strategy<Value = Vec<(usize, u8)>> {
     vec((any::<usize>(), any::<u8>()), 0..4)
 }
 
 fn edited(mut bytes: Vec<u8>, edits: Vec<(usize, u8)>) -> Vec<u8> {
     let length = bytes.len();
-    edits.into_iter().for_each(|(place, byte)| bytes[place % length] = byte);
+    edits.into_iter().for_each(|(index, byte)| bytes[index % length] = byte);
     bytes
 }
 
-/// A line as a GUI might send it, or not quite.
+/// A line that a GUI might send, or nearly such a line.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let words = "uci isready ucinewgame position startpos fen moves e2e4 e7e5 e1g1 a7a8q 0000 go depth nodes movetime wtime btime winc binc \
                  movestogo mate infinite ponder searchmoves perft stop ponderhit setoption name value Hash Threads MultiPV Clear UCI_Chess960 \
@@ -82,7 +83,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A file that may be a Syzygy table: its name and its bytes.
+/// The name and bytes of a file that may be a Syzygy table.
 fn table() -> impl Strategy<Value = (String, Vec<u8>)> {
     let name = prop_oneof![9 => "K[QRBNP]{0,3}vK[QRBNP]{0,3}\\.rtb[wz]", 1 => "\\PC{0,12}"];
     let start = select(vec![[0x71, 0xe8, 0x23, 0x5d], [0xd7, 0x66, 0x0c, 0xa5], [0; 4]]);
@@ -92,14 +93,14 @@ fn table() -> impl Strategy<Value = (String, Vec<u8>)> {
     })
 }
 
-/// A network that is quickly written: header and weights.
+/// A network that is quick to write.
 static SMALL: LazyLock<Asset> = LazyLock::new(material);
 static CACHE: LazyLock<Cache> = LazyLock::new(|| Cache::new(&default_network(), &scratch("cache")));
-/// Where a shard is written, one case after the other.
+/// The file to which each case writes its shard.
 static SHARD: LazyLock<PathBuf> = LazyLock::new(|| scratch("games").join("damaged.viri.zst"));
 static TABLES: LazyLock<PathBuf> = LazyLock::new(|| scratch("tables"));
 
-/// The header of a file as it stands there.
+/// Returns the bytes of a header as they are in a file.
 fn header_bytes(header: Header) -> Vec<u8> {
     let file = Asset { header, ..SMALL.clone() }.to_bytes();
     let length = u32::from_le_bytes(*file[10..].first_chunk().unwrap()) as usize;
@@ -108,22 +109,22 @@ fn header_bytes(header: Header) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn fens_are_sound_or_refused(text in near_fen()) {
+    fn mutated_fens_are_sound_or_rejected(text in near_fen()) {
         properties::fen(&text);
     }
 
     #[test]
-    fn any_text_is_no_trouble_as_a_fen(text in "\\PC{0,99}") {
+    fn any_text_is_a_sound_fen_or_rejected(text in "\\PC{0,99}") {
         properties::fen(&text);
     }
 
     #[test]
-    fn words_are_moves_if_they_are_in_the_list(position in position(), word in "[a-h][1-8][a-h][1-8][nbrq]?", other in "\\PC{0,6}") {
+    fn words_parse_as_legal_moves_only(position in position(), word in "[a-h][1-8][a-h][1-8][nbrq]?", other in "\\PC{0,6}") {
         properties::moves(&position, &[&word, &other]);
     }
 
     #[test]
-    fn damaged_games_are_faults(position in position(), bytes in vec(any::<u8>(), 0..99), edits in edits()) {
+    fn damaged_games_are_errors(position in position(), bytes in vec(any::<u8>(), 0..99), edits in edits()) {
         let mut raw = Vec::new();
         Game { start: position, outcome: Outcome::Draw, moves: Vec::new() }.write(&mut raw);
         raw.truncate(32);
@@ -132,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_shards_are_faults(positions in vec(position(), 1..4), edits in edits()) {
+    fn damaged_shards_are_errors(positions in vec(position(), 1..4), edits in edits()) {
         let mut raw = Vec::new();
         for start in positions {
             Game { start, outcome: Outcome::Draw, moves: Vec::new() }.write(&mut raw);
@@ -141,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn tables_are_found_or_named(path in prop_oneof![4 => "[@:; ]{1,5}", 1 => "\\PC{0,20}"], files in vec(table(), 0..6)) {
+    fn tablebases_are_found_or_rejected(path in prop_oneof![4 => "[@:; ]{1,5}", 1 => "\\PC{0,20}"], files in vec(table(), 0..6)) {
         properties::tables(&path, &files, &TABLES);
     }
 }
@@ -149,33 +150,33 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is sent, searches and `isready` are answered, and the engine ends well when the input does.
+    /// Whatever the input, the engine answers every search and `isready`, and exits cleanly when the input ends.
     #[test]
-    fn sessions_end_well(lines in vec(line(), 0..25)) {
+    fn sessions_end_cleanly(lines in vec(line(), 0..25)) {
         properties::session(&lines.join(&b'\n'));
     }
 
     #[test]
-    fn damaged_networks_are_refused(edits in edits(), bytes in vec(any::<u8>(), 0..99)) {
+    fn damaged_networks_are_rejected(edits in edits(), bytes in vec(any::<u8>(), 0..99)) {
         properties::asset(&edited(fs::read(default_network()).unwrap(), edits));
         properties::asset(&bytes);
     }
 
     #[test]
-    fn damaged_headers_are_refused(edits in edits(), weights in vec(0..3_u8, 1..99)) {
+    fn damaged_headers_are_rejected(edits in edits(), weights in vec(0..3_u8, 1..99)) {
         properties::header(&edited(header_bytes(SMALL.header.clone()), edits.clone()), &weights);
         properties::header(&edited(header_bytes(default_header()), edits), &weights);
     }
 
     #[test]
-    fn damaged_caches_are_written_again(edits in edits(), length in option::of(any::<usize>())) {
+    fn damaged_caches_are_rewritten(edits in edits(), length in option::of(any::<usize>())) {
         CACHE.damaged(&edits, length);
     }
 }
 
-/// Found by the fuzzer `games`: what a sidecar should not hold was quoted with its line breaks.
+/// Found by the fuzzer `games`: error messages quoted unknown fields of a sidecar with their line breaks.
 #[test]
-fn what_the_fuzzers_have_found() {
+fn findings_of_the_fuzzers() {
     for json in [r#"{"\n": 1}"#, r#"{"games": "\n\u0085"}"#] {
         properties::sidecar(json.as_bytes(), &SHARD);
     }
@@ -183,7 +184,7 @@ fn what_the_fuzzers_have_found() {
 
 proptest! {
     #[test]
-    fn damaged_sidecars_are_refused(edits in edits(), text in "\\PC{0,20}") {
+    fn damaged_sidecars_are_rejected(edits in edits(), text in "\\PC{0,20}") {
         let whole = include_bytes!("../fuzz/seeds/games/sidecar");
         let shard = SHARD.with_file_name("damaged sidecar.viri.zst");
         properties::sidecar(&edited(whole.to_vec(), edits), &shard);

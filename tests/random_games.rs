@@ -1,4 +1,4 @@
-//! Random games, compared move by move with cozy-chess and with everything computed from scratch.
+//! Random games, compared move by move with cozy-chess and with recomputation from scratch.
 
 use kiln::board::{MoveList, Position};
 use kiln::nnue::{Evaluator, Network};
@@ -22,7 +22,7 @@ fn pick(moves: &[Move], rng: &mut Xoshiro256PlusPlus) -> Move {
     moves[rng.next_u32() as usize % moves.len()]
 }
 
-/// Plays one game; returns the number of positions that were compared.
+/// Plays one game and returns the number of positions compared.
 fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro256PlusPlus) -> usize {
     let fresh = |position: &Position| Evaluator::new(Network::embedded()).evaluate(position);
     let mut evaluator = Evaluator::new(Network::embedded());
@@ -30,7 +30,7 @@ fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro25
         let fen = position.fen(true);
         let moves = position.moves();
         let ours: BTreeSet<String> = moves.iter().map(|mv| mv.uci(true)).collect();
-        assert_eq!(ours.len(), moves.len(), "a move is there twice in {fen}");
+        assert_eq!(ours.len(), moves.len(), "a move is generated twice in {fen}");
         assert_eq!(ours, peer_moves(&peer), "{fen}");
 
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
@@ -45,11 +45,11 @@ fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro25
         assert!(moves.iter().all(|mv| noisy.contains(&mv.word()) || quiet.contains(&mv.word())), "{fen}");
         assert_eq!(position.count_moves(), moves.len(), "{fen}");
 
-        // Keys, attack tables and all else are kept up to date move by move; reading the FEN computes them anew.
+        // Keys and attack tables are updated incrementally; parsing the FEN computes them from scratch.
         assert!(position.is_consistent(), "{fen}");
         let read: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
         assert_eq!((&read, read.keys()), (&position, position.keys()), "{fen}");
-        // At times several plies are made up for at once.
+        // Skipping an evaluation makes the next one update the accumulator over several plies.
         if !rng.next_u32().is_multiple_of(3) {
             assert_eq!(evaluator.evaluate(&position), fresh(&position), "{fen}");
         }
@@ -70,7 +70,7 @@ fn play(mut position: Position, mut peer: cozy_chess::Board, rng: &mut Xoshiro25
 fn chess() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut positions = 0;
-    // Ten million are a matter of minutes; the environment variable is for that.
+    // Ten million positions take minutes.
     let least = std::env::var("KILN_RANDOM_POSITIONS").map_or(20_000, |text| text.parse().expect("a number"));
     while positions < least {
         positions += play(Position::startpos(), cozy_chess::Board::default(), &mut rng);

@@ -1,5 +1,5 @@
 #![no_main]
-//! A damaged file, or any other, where an arranged network is cached.
+//! Loads a network whose cache file is damaged or replaced.
 
 use kiln_fuzz::properties::Cache;
 use kiln_fuzz::scratch;
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// With the network that the engine was built with, since only its shape is loaded.
+/// Caches the network that the engine was built with: only networks of its shape can be loaded.
 static CACHE: LazyLock<Cache> = LazyLock::new(|| {
     let network = option_env!("EVALFILE").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/kiln.nnue.zst"));
     Cache::new(Path::new(network), &scratch("cache"))
@@ -21,7 +21,7 @@ enum Input<'a> {
 
 fuzz_target!(|input: Input| match input {
     Input::Damaged(edits, length) => {
-        let edits: Vec<_> = edits.into_iter().map(|(place, byte)| (place as usize, byte)).collect();
+        let edits: Vec<_> = edits.into_iter().map(|(index, byte)| (index as usize, byte)).collect();
         CACHE.damaged(&edits, length.map(|length| length as usize));
     }
     Input::Replaced(bytes) => CACHE.replaced(bytes),

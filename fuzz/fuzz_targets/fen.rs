@@ -1,5 +1,5 @@
 #![no_main]
-//! Any text as a FEN.
+//! Parses any text as a FEN.
 
 use kiln_fuzz::properties;
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
 #![no_main]
-//! Any bytes as games, plain and compressed, and as what stands beside a shard.
+//! Reads any bytes as games, uncompressed and compressed, and as a sidecar.
 
 use kiln_fuzz::{properties, scratch};
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ static FILE: LazyLock<PathBuf> = LazyLock::new(|| scratch("games").join("shard.v
 fuzz_target!(|input: &[u8]| {
     match input.split_first() {
         Some((b'{', _)) => properties::sidecar(input, &FILE),
-        // As zstd begins.
+        // The first byte of a zstd frame.
         Some((0x28, _)) => properties::shard(input, &FILE),
         _ => properties::games(input),
     }

@@ -1,5 +1,5 @@
 #![no_main]
-//! Any words as moves in positions of games.
+//! Parses any words as moves in positions from random games.
 
 use kiln_fuzz::properties::{self, FENS};
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
 #![no_main]
-//! Any bytes as a session of UCI.
+//! Runs any bytes as a UCI session.
 
 use kiln_fuzz::properties;
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
 #![no_main]
-//! Folders with files that may be Syzygy tables, and any path to them.
+//! Looks for Syzygy tables in folders of files that may be tables, by any path.
 
 use arbitrary::Arbitrary;
 use kiln_fuzz::{properties, scratch};
@@ -12,14 +12,14 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| scratch("tables"));
 #[derive(Debug, Arbitrary)]
 enum Name<'a> {
     Any(&'a str),
-    /// Pieces of both sides, and the extension.
+    /// The pieces of both sides, and whether it is a WDL table.
     Table(Vec<u8>, Vec<u8>, bool),
 }
 
 #[derive(Debug, Arbitrary)]
 enum Contents<'a> {
     Any(&'a [u8]),
-    /// Blocks, and bytes more or less than there should be.
+    /// Whether it is a WDL table, the number of blocks, and the number of bytes too many or too few.
     Table(bool, u8, i8),
 }
 
@@ -34,9 +34,9 @@ fn name_of(name: Name) -> String {
     let side = |pieces: Vec<u8>| pieces.into_iter().map(|piece| char::from(b"QRBNP"[usize::from(piece) % 5])).collect();
     match name {
         Name::Any(name) => name.into(),
-        Name::Table(strong, weak, outcomes) => {
+        Name::Table(strong, weak, is_wdl) => {
             let (strong, weak): (String, String) = (side(strong), side(weak));
-            format!("K{strong}vK{weak}.{}", if outcomes { "rtbw" } else { "rtbz" })
+            format!("K{strong}vK{weak}.{}", if is_wdl { "rtbw" } else { "rtbz" })
         }
     }
 }
@@ -44,9 +44,9 @@ fn name_of(name: Name) -> String {
 fn bytes_of(contents: Contents) -> Vec<u8> {
     match contents {
         Contents::Any(bytes) => bytes.into(),
-        Contents::Table(outcomes, blocks, more) => {
-            let start: [u8; 4] = if outcomes { [0x71, 0xe8, 0x23, 0x5d] } else { [0xd7, 0x66, 0x0c, 0xa5] };
-            let length = (64 * i32::from(blocks) + 16 + i32::from(more)).max(0) as usize;
+        Contents::Table(is_wdl, blocks, excess) => {
+            let start: [u8; 4] = if is_wdl { [0x71, 0xe8, 0x23, 0x5d] } else { [0xd7, 0x66, 0x0c, 0xa5] };
+            let length = (64 * i32::from(blocks) + 16 + i32::from(excess)).max(0) as usize;
             start.into_iter().chain(std::iter::repeat(0)).take(length).collect()
         }
     }

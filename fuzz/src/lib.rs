@@ -1,4 +1,4 @@
-//! What the fuzzers share: the properties, which the tests try too, and a folder to write in.
+//! Shared by the fuzz targets: the properties, which `tests/properties.rs` tests too, and a scratch folder.
 
 #[path = "../../tests/common/properties.rs"]
 pub mod properties;
@@ -6,7 +6,7 @@ pub mod properties;
 use std::fs;
 use std::path::PathBuf;
 
-/// An empty folder for this process.
+/// Returns an empty folder for this process.
 pub fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("kiln-fuzz-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);

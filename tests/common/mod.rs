@@ -1,4 +1,4 @@
-//! What several tests use, each of them some of it.
+//! Helpers that several test files share.
 #![allow(dead_code)]
 
 pub mod bad_networks;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// An empty folder for one test of this file.
+/// Returns an empty folder for one test.
 pub fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -17,29 +17,29 @@ pub fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// A file or folder of the test data; none, which is said, if it is not there.
+/// Returns the path of a file or folder of the test data, or `None` with a message if it does not exist.
 pub fn test_data(name: &str) -> Option<String> {
     let folder =
         std::env::var("KILN_TEST_DATA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data").into());
     let path = format!("{folder}/{name}");
-    let is_there = Path::new(&path).exists();
-    if !is_there {
-        eprintln!("skipped: there is no {path}; set KILN_TEST_DATA to a folder with {name}");
+    let exists = Path::new(&path).exists();
+    if !exists {
+        eprintln!("skipped: {path} does not exist; set KILN_TEST_DATA to a folder that contains {name}");
     }
-    is_there.then_some(path)
+    exists.then_some(path)
 }
 
-/// The file of the default network.
+/// Returns the path of the default network.
 pub fn default_network() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/kiln.nnue.zst")
 }
 
-/// What it says of itself.
+/// Returns the header of the default network.
 pub fn default_header() -> Header {
     Asset::read_header(&fs::read(default_network()).unwrap()).unwrap()
 }
 
-/// Runs `kiln` with these arguments: whether it succeeds, what it prints, and its error.
+/// Runs `kiln` with these arguments. Returns whether it succeeded, its standard output and its standard error.
 pub fn run<T: AsRef<OsStr>>(arguments: &[T]) -> (bool, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
     let output = command.args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
@@ -47,7 +47,7 @@ pub fn run<T: AsRef<OsStr>>(arguments: &[T]) -> (bool, String, String) {
     (output.status.success(), text(output.stdout), text(output.stderr))
 }
 
-/// What it prints where nothing is wrong.
+/// Runs `kiln`, which must succeed, and returns its standard output.
 #[track_caller]
 pub fn kiln<T: AsRef<OsStr>>(arguments: &[T]) -> String {
     let (succeeded, out, error) = run(arguments);
@@ -55,10 +55,10 @@ pub fn kiln<T: AsRef<OsStr>>(arguments: &[T]) -> String {
     out
 }
 
-/// The one sentence with which it fails.
+/// Runs `kiln`, which must fail, and returns its error message: one line.
 #[track_caller]
 pub fn refusal<T: AsRef<OsStr>>(arguments: &[T]) -> String {
     let (succeeded, _, error) = run(arguments);
     assert!(!succeeded && error.lines().count() == 1, "{error}");
-    error.strip_prefix("kiln: ").expect("the name of the program").trim_end().into()
+    error.strip_prefix("kiln: ").expect("the message begins with the name of the program").trim_end().into()
 }

@@ -1,5 +1,5 @@
-//! What holds for any input, for the tests by proptest and for the fuzzers in `fuzz/`: nothing panics, what is accepted is sound, and what is refused is
-//! refused in one line.
+//! Properties of any input, shared by the tests with proptest and the fuzzers in `fuzz/`: nothing panics, accepted
+//! input is sound, and rejected input is rejected with a message of one line.
 
 use kiln::board::Position;
 use kiln::data::{self, Sidecar};
@@ -14,7 +14,8 @@ use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Positions to begin with, the second and fourth full of moves, the fifth of promotions, with a clock near its end.
+/// Starting positions: the second and the fourth have many moves, the fifth has promotions and a halfmove clock near
+/// its end.
 pub const FENS: [&str; 6] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -24,7 +25,7 @@ pub const FENS: [&str; 6] = [
     "8/8/8/8/8/4k3/4p3/4K3 w - - 12 80",
 ];
 
-/// Where a game has come to in which these choices were made, each of any size.
+/// Returns the position after random moves from a FEN: each choice, modulo the number of legal moves, selects one.
 pub fn walk(fen: &str, choices: impl IntoIterator<Item = usize>) -> Position {
     let mut position: Position = fen.parse().unwrap();
     for choice in choices {
@@ -37,12 +38,12 @@ pub fn walk(fen: &str, choices: impl IntoIterator<Item = usize>) -> Position {
     position
 }
 
-/// A reason is one line that says something.
-fn is_reason(text: &str) -> bool {
+/// Returns whether a message is one line that is not blank.
+fn is_one_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains('\n')
 }
 
-/// Any text is a sound position or refused.
+/// Any text parses as a sound position or is rejected.
 pub fn fen(text: &str) {
     match text.parse::<Position>() {
         Ok(position) => {
@@ -54,11 +55,11 @@ pub fn fen(text: &str) {
                 assert!(position.is_legal(mv) && position.make(mv).is_consistent());
             }
         }
-        Err(error) => assert!(is_reason(&error.to_string())),
+        Err(error) => assert!(is_one_line(&error.to_string())),
     }
 }
 
-/// Words are moves if they are in the list, and each move is found by how it is written.
+/// Words parse as moves if and only if a legal move is written so, and every move is parsed from its notation.
 pub fn moves(position: &Position, words: &[&str]) {
     let moves = position.moves();
     let written: BTreeSet<String> = moves.iter().flat_map(|mv| [mv.uci(false), mv.uci(true)]).collect();
@@ -70,7 +71,7 @@ pub fn moves(position: &Position, words: &[&str]) {
     for word in words {
         assert!(position.parse_san(word).is_none_or(|mv| moves.contains(&mv)));
     }
-    // Which is read as the first that is written so.
+    // SAN is unique, so that parsing inverts it.
     let algebraic: BTreeSet<String> = moves.iter().map(|&mv| position.san(mv)).collect();
     assert_eq!(algebraic.len(), moves.len(), "{algebraic:?} at {}", position.fen(true));
     if let Some(&mv) = moves.first() {
@@ -79,7 +80,8 @@ pub fn moves(position: &Position, words: &[&str]) {
     }
 }
 
-/// Games, not compressed: all is read, or the last is a fault that says where it lies; what was read is written and read again.
+/// Uncompressed games: all are read, or the last item is an error that locates itself. Games that were read are written
+/// and read again.
 pub fn games(raw: &[u8]) {
     let read: Vec<_> = data::Reader::new(Path::new("games"), raw).collect();
     let mut written = Vec::new();
@@ -88,9 +90,9 @@ pub fn games(raw: &[u8]) {
             Ok(game) => {
                 game.write(&mut written);
                 assert!(game.trainable() <= game.moves.len());
-                assert!(game.check_outcome().is_ok() || is_reason(&game.check_outcome().unwrap_err()));
+                assert!(game.check_outcome().is_ok() || is_one_line(&game.check_outcome().unwrap_err()));
             }
-            Err(fault) => assert!(is_reason(&fault.to_string()) && fault.place.is_some(), "{fault}"),
+            Err(error) => assert!(is_one_line(&error.to_string()) && error.place.is_some(), "{error}"),
         }
     }
     assert!(read.iter().rev().skip(1).all(Result::is_ok));
@@ -99,21 +101,21 @@ pub fn games(raw: &[u8]) {
     assert!(read.into_iter().flatten().eq(again));
 }
 
-/// The same of a whole file, whatever its compression says.
+/// Any file is read as compressed games, up to the first error.
 pub fn shard(compressed: &[u8], file: &Path) {
     fs::write(file, compressed).unwrap();
-    let mut faults = 0;
-    // A few bytes of zstd may stand for any number of games.
+    let mut errors = 0;
+    // A few bytes of zstd can decompress to any number of games.
     for game in data::read(file).unwrap().take(10_000) {
-        assert_eq!(faults, 0, "nothing follows a fault");
-        if let Err(fault) = game {
-            assert!(is_reason(&fault.to_string()), "{fault}");
-            faults += 1;
+        assert_eq!(errors, 0, "iteration ends after an error");
+        if let Err(error) = game {
+            assert!(is_one_line(&error.to_string()), "{error}");
+            errors += 1;
         }
     }
 }
 
-/// What stands beside a shard is read as it was written, or refused.
+/// Any text is a sidecar that survives writing and reading, or is rejected.
 pub fn sidecar(json: &[u8], shard: &Path) {
     fs::write(data::sidecar_path(shard), json).unwrap();
     match Sidecar::read(shard) {
@@ -121,24 +123,24 @@ pub fn sidecar(json: &[u8], shard: &Path) {
             let again = serde_json::to_vec(&sidecar).unwrap();
             assert_eq!(serde_json::from_slice::<Option<Sidecar>>(&again).unwrap(), sidecar);
         }
-        Err(fault) => assert!(is_reason(&fault.to_string()), "{fault}"),
+        Err(error) => assert!(is_one_line(&error.to_string()), "{error}"),
     }
 }
 
-fn is_refusal(fault: &AssetError) -> bool {
-    is_reason(&fault.to_string())
+fn is_rejection(error: &AssetError) -> bool {
+    is_one_line(&error.to_string())
 }
 
-/// A whole file is a sound network or refused.
+/// Any file is a sound network or is rejected.
 pub fn asset(bytes: &[u8]) {
     match Asset::from_bytes(bytes) {
         Ok(asset) => sound_asset(&asset),
-        Err(fault) => assert!(is_refusal(&fault), "{fault}"),
+        Err(error) => assert!(is_rejection(&error), "{error}"),
     }
 }
 
 fn sound_asset(asset: &Asset) {
-    assert_eq!(asset.header.check().map_err(|fault| fault.to_string()), Ok(()));
+    assert_eq!(asset.header.check().map_err(|error| error.to_string()), Ok(()));
     let again = Asset::from_bytes(&asset.to_bytes()).unwrap();
     let unhashed = |asset: &Asset| {
         let mut asset = asset.clone();
@@ -151,8 +153,8 @@ fn sound_asset(asset: &Asset) {
     }
 }
 
-/// A header is refused, or weights of its dimensions make a network or are refused: these bytes over and over. Networks that take long to
-/// write are left out.
+/// A header is rejected, or it makes a network with `weights`, repeated to the length that it asks for, or these are
+/// rejected. Large networks are skipped because they are slow to write.
 pub fn header(header: &[u8], weights: &[u8]) {
     let mut file = MAGIC.to_vec();
     file.extend(VERSION.to_le_bytes());
@@ -166,15 +168,15 @@ pub fn header(header: &[u8], weights: &[u8]) {
                 .or_else(|_| Asset::import(header, &payload[..payload.len() - 64]))
             {
                 Ok(asset) => sound_asset(&asset),
-                Err(fault) => assert!(is_refusal(&fault), "{fault}"),
+                Err(error) => assert!(is_rejection(&error), "{error}"),
             }
         }
         Ok(_) => {}
-        Err(fault) => assert!(is_refusal(&fault), "{fault}"),
+        Err(error) => assert!(is_rejection(&error), "{error}"),
     }
 }
 
-/// A network with the folder in which it is cached, to be damaged.
+/// A network and its cache file, which the tests damage.
 pub struct Cache {
     network: PathBuf,
     folder: PathBuf,
@@ -184,7 +186,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Caches the network in this folder, which is empty.
+    /// Caches the network in an empty folder.
     pub fn new(network: &Path, folder: &Path) -> Self {
         let loaded = Network::load_with_cache(network, Some(folder)).unwrap();
         let file = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
@@ -196,12 +198,11 @@ impl Cache {
         FENS.map(|fen| eval::describe(&fen.parse().unwrap(), network)).concat()
     }
 
-    /// Whatever becomes of the file, the network that is loaded is the same, and the file is whole again: bytes at some places are another, then the length
-    /// is.
+    /// Overwrites bytes of the cache file, then changes its length. See [`Cache::replaced`].
     pub fn damaged(&self, edits: &[(usize, u8)], length: Option<usize>) {
         let mut bytes = self.whole.clone();
-        for &(place, byte) in edits {
-            bytes[place % self.whole.len()] = byte;
+        for &(index, byte) in edits {
+            bytes[index % self.whole.len()] = byte;
         }
         if let Some(length) = length {
             bytes.resize(length % (2 * self.whole.len()), 0);
@@ -209,9 +210,9 @@ impl Cache {
         self.replaced(&bytes);
     }
 
-    /// The same if these bytes are the file.
+    /// Replaces the cache file. Loading still gives the same network, and writes the file again.
     pub fn replaced(&self, bytes: &[u8]) {
-        // Not in place: an earlier network may be mapped.
+        // Not overwritten in place, because an earlier network may still map the file.
         fs::remove_file(&self.file).unwrap();
         fs::write(&self.file, bytes).unwrap();
         let loaded = Network::load_with_cache(&self.network, Some(&self.folder)).unwrap();
@@ -221,13 +222,13 @@ impl Cache {
     }
 }
 
-/// Files of these names and contents in a folder, and a path in which `@` stands for it: either tables are found, or it is said why not.
+/// In a folder of these files, tablebases are found or an error says why not. `@` in the path stands for the folder.
 pub fn tables(path: &str, files: &[(String, Vec<u8>)], folder: &Path) {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).unwrap();
     let mut written = 0;
     for (name, contents) in files {
-        // What no name can be is not written.
+        // Skips what cannot be a file name.
         let is_name = !name.contains(['/', '\\', '\0']);
         written += usize::from(is_name && fs::write(folder.join(name), contents).is_ok());
     }
@@ -235,18 +236,18 @@ pub fn tables(path: &str, files: &[(String, Vec<u8>)], folder: &Path) {
         Ok(found) => {
             assert!((3..=MAX_PIECES).contains(&found.max_pieces()));
             assert!((1..=written).contains(&found.count()));
-            // Found, they can be opened: nothing is read before it is asked for.
+            // Opening succeeds, because tables are mapped only when they are probed.
             drop(found.open().unwrap());
         }
-        Err(error) => assert!(is_reason(&error.to_string()), "{error}"),
+        Err(error) => assert!(is_one_line(&error.to_string()), "{error}"),
     }
 }
 
-/// What an engine says, to be read when it has ended.
+/// An engine's output, readable after it has exited.
 #[derive(Clone, Default)]
-struct Said(Arc<Mutex<Vec<u8>>>);
+struct Output(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Said {
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -256,7 +257,7 @@ impl Write for Said {
     }
 }
 
-/// Whether a command takes neither long nor much, and leaves other people's files alone.
+/// Returns whether a command is quick, needs little memory and does not touch the file system.
 fn is_harmless(command: &Command) -> bool {
     match command {
         Command::Bench(_) | Command::GenFens(_) => false,
@@ -275,11 +276,12 @@ fn is_harmless(command: &Command) -> bool {
     }
 }
 
-/// Whatever is sent, each `isready` and each search is answered, the latter by a legal move, and the session ends with the input.
+/// Whatever the input, the engine answers each `isready`, answers each search with a legal move, and exits when it
+/// ends.
 pub fn session(input: &[u8]) {
     let mut sent = Vec::new();
     let mut ready = 0;
-    // The legal moves of each search, as they may be written.
+    // The legal moves of each search, in both notations of castling.
     let mut searches: Vec<BTreeSet<String>> = Vec::new();
     let mut position = Position::startpos();
     for line in input.split(|&byte| byte == b'\n') {
@@ -288,7 +290,7 @@ pub fn session(input: &[u8]) {
             continue;
         }
         match command {
-            // What comes before it may or may not be answered.
+            // Commands before a `quit` may remain unanswered.
             Ok(Some(Command::Quit)) => continue,
             Ok(Some(Command::IsReady)) => ready += 1,
             Ok(Some(Command::Position(set))) => position = play(*set).unwrap_or(position),
@@ -305,21 +307,21 @@ pub fn session(input: &[u8]) {
         sent.extend(line);
         sent.push(b'\n');
     }
-    // A search without end, and limits that are far away, are over with this.
+    // Ends infinite searches and those with distant limits.
     sent.extend(b"stop");
-    let said = Said::default();
-    Engine::with_output(said.clone()).run(Cursor::new(sent));
-    let said = String::from_utf8(said.0.lock().unwrap().clone()).unwrap();
-    assert_eq!(said.lines().filter(|&line| line == "readyok").count(), ready, "{said}");
-    let best: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("bestmove ")).collect();
-    assert_eq!(best.len(), searches.len(), "{said}");
+    let output = Output::default();
+    Engine::with_output(output.clone()).run(Cursor::new(sent));
+    let output = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(output.lines().filter(|&line| line == "readyok").count(), ready, "{output}");
+    let best: Vec<&str> = output.lines().filter_map(|line| line.strip_prefix("bestmove ")).collect();
+    assert_eq!(best.len(), searches.len(), "{output}");
     for (best, allowed) in best.iter().zip(&searches) {
         let best = best.split(' ').next().unwrap();
-        assert!(if best == "(none)" { allowed.is_empty() } else { allowed.contains(best) }, "{best}: {said}");
+        assert!(if best == "(none)" { allowed.is_empty() } else { allowed.contains(best) }, "{best}: {output}");
     }
 }
 
-/// The position that the engine should set up, if it should.
+/// Returns the position that the engine should set up, or `None` if a move is illegal.
 fn play(set: SetPosition) -> Option<Position> {
     set.moves.iter().try_fold(set.start, |position, text| Some(position.make(position.parse_move(text)?)))
 }
