@@ -1,11 +1,13 @@
-//! Whether this processor can run what the compiler was allowed to use. Asked before anything else, and in assembly, because the
-//! compiler may use it anywhere, in the standard library's start and in this very check too.
+//! Checks whether this processor has the features that the binary was built for. The check runs first and is written in
+//! assembly, because the compiler may use these features anywhere, even in the standard library's start-up code and in
+//! this check.
 
 macro_rules! required {
     ($($feature:literal $word:literal $bit:literal,)*) => {
-        /// The features the compiler may use, by name, empty for those it may not. A feature that needs several bits is there several times.
+        /// The name of each feature that the compiler may use, and an empty text for each other feature. A feature
+        /// with several bits is listed several times.
         const NAMES: &[&str] = &[$(if cfg!(target_feature = $feature) { concat!(" ", $feature) } else { "" }),*];
-        /// Their bits in the words that the processor tells.
+        /// Their bits in the words below.
         const REQUIRED: [u32; 5] = {
             let mut words = [0; 5];
             $(if cfg!(target_feature = $feature) {
@@ -15,7 +17,8 @@ macro_rules! required {
         };
     };
 }
-// Words: 0 is ecx of leaf 1, 1 and 2 are ebx and ecx of leaf 7, 3 is ecx of leaf 0x80000001, 4 is what the system saves (XCR0).
+// Word 0 is ecx of leaf 1, words 1 and 2 are ebx and ecx of leaf 7, word 3 is ecx of leaf 0x80000001, and word 4 is the
+// state that the system saves (XCR0).
 // Sources: Intel's and AMD's manuals on CPUID.
 required! {
     "sse3" 0 0, "ssse3" 0 9, "fma" 0 12, "sse4.1" 0 19, "sse4.2" 0 20, "movbe" 0 22, "popcnt" 0 23,
@@ -26,14 +29,15 @@ required! {
     "avx512bitalg" 2 12, "avx512vpopcntdq" 2 14, "lzcnt" 3 5,
 }
 
-// fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32: not zero if a bit is missing. Nothing but what every x86-64 has.
+// fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32: returns nonzero if a bit is missing. Uses only baseline x86-64
+// instructions.
 std::arch::global_asm!(
     ".globl kiln_cpu_lacks",
     "kiln_cpu_lacks:",
     "push rbx",
     "mov r8, rdi",
     "xor r9d, r9d",
-    // The highest leaves: those beyond tell nothing, and count as zero.
+    // Leaves above the highest supported one are undefined and count as zero.
     "xor eax, eax",
     "cpuid",
     "mov r10d, eax",
@@ -68,7 +72,7 @@ std::arch::global_asm!(
     "not ecx",
     "and ecx, dword ptr [r8 + 12]",
     "or r9d, ecx",
-    // What the system saves may be asked only if it saves more than the old state (OSXSAVE).
+    // xgetbv may be executed only if the system has enabled it (OSXSAVE).
     "xor eax, eax",
     "test r11d, 0x8000000",
     "jz 4f",
@@ -87,8 +91,8 @@ unsafe extern "sysv64" {
     fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32;
 }
 
-/// One line that says what this binary was built for.
-pub const COMPLAINT: &str = {
+/// One line that says which features the binary was built for.
+pub const MESSAGE: &str = {
     const PARTS: [&str; 2] = [
         "kiln: this processor cannot run this binary, which was built for one with",
         "; build it on this machine, or take a build for an older one\n",
@@ -136,17 +140,17 @@ pub const COMPLAINT: &str = {
     }
 };
 
-/// Whether an instruction set is missing that this binary uses.
+/// Returns whether the processor or the system lacks a feature that the binary was built for.
 #[inline(never)]
 pub fn lacks_features() -> bool {
-    // SAFETY: the assembly above keeps the calling convention and reads the five words alone.
+    // SAFETY: the assembly above follows the calling convention and reads only the five words.
     unsafe { kiln_cpu_lacks(&REQUIRED) != 0 }
 }
 
-/// Where the system lets a program run something before its start, complains and ends there.
+/// Runs the check before the standard library's start-up code: prints the message and exits if a feature is missing.
 #[cfg(target_os = "linux")]
 mod before_start {
-    use super::{COMPLAINT, REQUIRED};
+    use super::{MESSAGE, REQUIRED};
 
     std::arch::global_asm!(
         ".pushsection .init_array, \"aw\"",
@@ -159,10 +163,10 @@ mod before_start {
         "call kiln_cpu_lacks",
         "test eax, eax",
         "jz 2f",
-        // write(2, COMPLAINT), exit_group(1)
+        // write(2, MESSAGE), exit_group(1)
         "mov eax, 1",
         "mov edi, 2",
-        "lea rsi, [rip + {complaint}]",
+        "lea rsi, [rip + {message}]",
         "mov edx, {length}",
         "syscall",
         "mov eax, 231",
@@ -172,14 +176,14 @@ mod before_start {
         "add rsp, 8",
         "ret",
         required = sym WORDS,
-        complaint = sym TEXT,
-        length = const COMPLAINT.len(),
+        message = sym TEXT,
+        length = const MESSAGE.len(),
     );
 
     static WORDS: [u32; 5] = REQUIRED;
-    static TEXT: [u8; COMPLAINT.len()] = {
-        let mut bytes = [0; COMPLAINT.len()];
-        bytes.copy_from_slice(COMPLAINT.as_bytes());
+    static TEXT: [u8; MESSAGE.len()] = {
+        let mut bytes = [0; MESSAGE.len()];
+        bytes.copy_from_slice(MESSAGE.as_bytes());
         bytes
     };
 }
@@ -191,14 +195,14 @@ mod tests {
 
     #[target_feature(enable = "xsave")]
     fn state() -> u32 {
-        // SAFETY: the caller has seen that the system saves the extended state.
+        // SAFETY: the caller has checked OSXSAVE.
         unsafe { _xgetbv(0) as u32 }
     }
 
     #[test]
-    fn each_bit_is_asked_for() {
+    fn each_bit_is_checked() {
         let (basic, extended) = (__cpuid(1), __cpuid_count(7, 0));
-        // SAFETY: asked for only if the processor says that it has it.
+        // SAFETY: OSXSAVE is set.
         let state = if basic.ecx >> 27 & 1 != 0 { unsafe { state() } } else { 0 };
         let has = [basic.ecx, extended.ebx, extended.ecx, __cpuid(0x8000_0001).ecx, state];
         for word in 0..5 {
@@ -211,8 +215,8 @@ mod tests {
             }
         }
         assert!(!lacks_features());
-        assert_eq!(COMPLAINT.lines().count(), 1);
-        let names: Vec<&str> = COMPLAINT.split_ascii_whitespace().filter(|word| word.starts_with("avx512f")).collect();
-        assert!(names.len() <= 1, "{COMPLAINT}");
+        assert_eq!(MESSAGE.lines().count(), 1);
+        let names: Vec<&str> = MESSAGE.split_ascii_whitespace().filter(|word| word.starts_with("avx512f")).collect();
+        assert!(names.len() <= 1, "{MESSAGE}");
     }
 }

@@ -1,4 +1,4 @@
-//! Commands for testers and for people, through the built binary.
+//! The commands genfens, analyse and speedtest, and UCI commands as arguments, tested through the built binary.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// As OpenBench reads them: the words after `info string genfens`, the last two of which are numbers.
+/// Returns the openings as OpenBench reads them: the words after `info string genfens`, the last two being numbers.
 fn openings(request: &str) -> Vec<Position> {
     let out = kiln(&[request, "quit"]);
     let fens = out.lines().filter_map(|line| line.strip_prefix("info string genfens "));
@@ -35,7 +35,7 @@ fn openings_without_a_book() {
 #[test]
 fn openings_from_a_book() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    // An EPD with operations, a FEN, one of Chess960, and an empty line.
+    // An EPD with operations, an empty line, a FEN, and a FEN of Chess960.
     let lines = [
         "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - hmvc 3; id \"Ruy Lopez\";",
         "",
@@ -53,7 +53,7 @@ fn openings_from_a_book() {
     assert!(answer("nowhere.epd").starts_with("info string cannot read the book \"nowhere.epd\": "));
     fs::write(&bad, "\n\n").unwrap();
     assert!(answer(bad.to_str().unwrap()).contains("is empty: expected a FEN or EPD in each line"));
-    // No side is to have won already.
+    // A decided position.
     fs::write(&bad, "7k/8/8/8/8/8/8/KQQQQQQ1 w - - 0 1\n").unwrap();
     assert!(answer(bad.to_str().unwrap()).starts_with("info string no balanced opening"));
 }
@@ -64,11 +64,11 @@ fn commands_as_arguments() {
     let best = |out: &str| out.lines().last().unwrap().split(' ').next() == Some("bestmove");
     assert!(best(&quoted) && best(&kiln(&["position", "startpos", "moves", "e2e4", "go", "depth", "3"])));
     assert!(kiln(&["uci", "quit"]).ends_with("uciok\n"));
-    assert!(refusal(&["no such command"]).contains("\"kiln help\" lists what can be done"));
+    assert!(refusal(&["no such command"]).contains("\"kiln help\" lists the commands"));
 }
 
 #[test]
-fn an_analysis_that_nobody_watches() {
+fn an_analysis_without_a_terminal() {
     let out = kiln(&["analyse", "--depth", "4", "startpos", "moves", "1.", "e4", "e5", "2.Nf3", "b8c6"]);
     assert!(out.contains("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\n"), "{out}");
     let depths: Vec<&str> = out.lines().filter(|line| line.starts_with("depth ")).collect();
@@ -93,7 +93,7 @@ fn an_analysis_that_nobody_watches() {
 
 #[cfg(unix)]
 #[test]
-fn control_c_ends_an_analysis_with_its_result() {
+fn ctrl_c_ends_an_analysis_with_its_result() {
     let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
         .args(["analyse", "--hash", "1"])
         .stdin(Stdio::null())
@@ -104,7 +104,7 @@ fn control_c_ends_an_analysis_with_its_result() {
     let mut line = String::new();
     while !line.starts_with("depth  3") {
         line.clear();
-        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it goes on until it is stopped");
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "the analysis goes on until it is stopped");
     }
     assert!(Command::new("kill").args(["-INT", &process.id().to_string()]).status().unwrap().success());
     let mut rest = String::new();
@@ -114,7 +114,7 @@ fn control_c_ends_an_analysis_with_its_result() {
 }
 
 #[test]
-fn a_speedtest_ends_with_what_testers_read() {
+fn a_speedtest_ends_with_nodes_and_nps() {
     let out = kiln(&["speedtest", "1", "1", "1"]);
     let last: Vec<&str> = out.lines().last().unwrap().split(' ').collect();
     assert!(last.len() == 4 && last[1] == "nodes" && last[3] == "nps", "{out}");

@@ -1,4 +1,5 @@
-//! `kiln datagen` and `kiln data`, through the built binary, and `kiln::data` beside the crate `viriformat`.
+//! `kiln datagen` and `kiln data`, tested through the built binary, and `kiln::data` compared with the crate
+//! `viriformat`.
 
 mod common;
 
@@ -12,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The words for a small run into a folder, with more words.
+/// Returns the arguments of a small run into a folder, followed by more.
 fn words(folder: &Path, more: &str) -> Vec<String> {
     let common = "--shard 150 --nodes 30 --hash 1 --seed 5";
     let folder = folder.to_str().unwrap();
     ["datagen", folder].into_iter().chain(common.split(' ')).chain(more.split(' ')).map(String::from).collect()
 }
 
-/// All files of a folder but the lock.
+/// Returns all files in a folder except the lock.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| !path.ends_with("lock"));
@@ -32,7 +33,7 @@ fn games(path: &Path) -> Vec<Game> {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_threads() {
+fn the_data_do_not_depend_on_the_number_of_threads() {
     let folders = ["1 thread", "again", "2 threads"].map(|name| scratch("same").join(name));
     for (folder, threads) in folders.iter().zip([1, 1, 2]) {
         kiln(&words(folder, &format!("--positions 400 --threads {threads}")));
@@ -50,7 +51,7 @@ fn the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn a_killed_run_goes_on() {
+fn a_killed_run_resumes() {
     let folder = scratch("killed");
     let mut child = Command::new(env!("CARGO_BIN_EXE_kiln"))
         .args(words(&folder, "--positions 1000000"))
@@ -63,11 +64,11 @@ fn a_killed_run_goes_on() {
         assert!(start.elapsed() < Duration::from_secs(60), "no shard is written");
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert!(refusal(&words(&folder, "--positions 600")).ends_with("another kiln datagen is at work in this folder"));
+    assert!(refusal(&words(&folder, "--positions 600")).ends_with("another kiln datagen is working in this folder"));
     child.kill().unwrap();
     child.wait().unwrap();
     let before = contents(&folder);
-    // A shard that was damaged since is made again.
+    // A damaged shard is generated again.
     fs::write(folder.join("shard-00000.viri.zst"), "no games").unwrap();
     kiln(&words(&folder, "--positions 600"));
     let at_once = scratch("not killed");
@@ -77,7 +78,7 @@ fn a_killed_run_goes_on() {
     assert!(expected.iter().all(|(name, bytes)| after[name] == *bytes));
     assert!(before.iter().filter(|(name, _)| expected.contains_key(*name)).all(|(name, bytes)| after[name] == *bytes));
     let text = kiln(&words(&at_once, "--positions 600"));
-    assert!(text.starts_with("4 of 4 shards are there, with "), "{text}");
+    assert!(text.starts_with("4 of 4 shards are complete, with "), "{text}");
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn a_run_may_grow_but_not_change() {
     let mut words = words(&grown, "--positions 310");
     words.extend(["--nodes".into(), "31".into()]);
     let error = refusal(&words);
-    assert!(error.ends_with("this shard is of a run with soft_nodes 30, not 31; use another folder"), "{error}");
+    assert!(error.ends_with("this shard belongs to a run with soft_nodes 30, not 31; use another folder"), "{error}");
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn the_crate_viriformat_reads_the_same() {
             theirs.visit_positions(|board, score| positions.push((board.to_string(), score)));
             assert_eq!(positions.len(), game.moves.len());
             for ((theirs, score), (position, ply)) in positions.iter().zip(game.positions()) {
-                // En passant squares are ours only if a capture there is legal; the crate is not so strict.
+                // Kiln keeps en passant squares only if a capture there is legal; the crate always keeps them.
                 let fields = |fen: &str| {
                     let all: Vec<String> = fen.split(' ').map(String::from).collect();
                     [&all[..2], &all[4..]].concat()
@@ -153,32 +154,32 @@ fn games_are_read_back() {
     }
 }
 
-/// Compresses games anew, in the place of those of a shard without its sidecar.
-fn put(file: &Path, raw: &[u8]) {
+/// Overwrites a shard with these games, without updating its sidecar.
+fn overwrite(file: &Path, raw: &[u8]) {
     fs::write(file, zstd::encode_all(raw, 1).unwrap()).unwrap();
 }
 
 #[test]
-fn faults_are_found() {
+fn verify_finds_errors() {
     let folder = scratch("faults");
     kiln(&words(&folder, "--positions 300"));
     let file = folder.join("shard-00000.viri.zst");
     let verify = ["data".as_ref(), "verify".as_ref(), folder.as_os_str()];
     let found = kiln(&verify);
-    assert!(found.lines().last().unwrap().starts_with("2 files are sound, with "), "{found}");
-    let sound = fs::read(&file).unwrap();
-    for place in (0..sound.len()).step_by(sound.len() / 12) {
-        let mut bytes = sound.clone();
+    assert!(found.lines().last().unwrap().starts_with("2 files are valid, with "), "{found}");
+    let valid = fs::read(&file).unwrap();
+    for place in (0..valid.len()).step_by(valid.len() / 12) {
+        let mut bytes = valid.clone();
         bytes[place] ^= 4;
         fs::write(&file, &bytes).unwrap();
         let error = refusal(&verify);
         assert!(error.starts_with(file.to_str().unwrap()), "{error}");
     }
-    fs::write(&file, &sound[..sound.len() - 1]).unwrap();
+    fs::write(&file, &valid[..valid.len() - 1]).unwrap();
     refusal(&verify);
 
-    // Without a sidecar and a checksum, games must speak for themselves.
-    let raw = zstd::decode_all(&sound[..]).unwrap();
+    // Errors in games are found even if the checksum of the compressed file is right.
+    let raw = zstd::decode_all(&valid[..]).unwrap();
     let first = games_length(&raw);
     for (place, expected) in [
         (0, "bad start"),
@@ -190,20 +191,20 @@ fn faults_are_found() {
     ] {
         let mut bytes = raw.clone();
         bytes[place] ^= if place == 30 { 2 } else { 0x81 };
-        // A draw has become an impossible outcome, or one side has won in place of the other.
-        put(&file, &bytes);
+        // At byte 30, the outcome changes from a draw to an invalid one, or from one side to the other.
+        overwrite(&file, &bytes);
         let error = refusal(&verify);
         assert!(error.contains(expected) && error.contains("shard-00000"), "{place}: {error}");
     }
-    put(&file, &raw[..raw.len() - 3]);
+    overwrite(&file, &raw[..raw.len() - 3]);
     assert!(refusal(&verify).ends_with("the file ends within a game"));
-    put(&file, &raw);
-    assert!(refusal(&verify).ends_with("its hash is not that of the sidecar"));
+    overwrite(&file, &raw);
+    assert!(refusal(&verify).ends_with("its hash differs from that in the sidecar"));
     fs::remove_file(folder.join("shard-00000.json")).unwrap();
     assert!(kiln(&verify).contains("positions, no sidecar\n"));
 }
 
-/// The bytes of the first game.
+/// Returns the length of the first game in bytes.
 fn games_length(raw: &[u8]) -> usize {
     32 + 4 * (raw[32..].chunks(4).position(|ply| ply == [0; 4]).unwrap() + 1)
 }
@@ -241,7 +242,7 @@ fn merged_and_shuffled() {
     assert!(run("shuffle", "shuffled again", &["--seed", "1"]).1 == files);
     assert_ne!(run("shuffle", "shuffled otherwise", &["--seed", "2"]).0, shuffled);
     let again = ["data", "merge", from.to_str().unwrap(), from.to_str().unwrap()];
-    assert!(refusal(&again).ends_with("there are shards in this folder already; name another one"));
+    assert!(refusal(&again).ends_with("this folder already holds shards; use another folder"));
 }
 
 #[test]
@@ -255,13 +256,13 @@ fn statistics_count_what_is_there() {
     for line in [
         format!("games      {}\n", all.len()),
         format!("plies      {plies}, "),
-        format!("positions  {trainable} to learn from, "),
+        format!("positions  {trainable} for training, "),
     ] {
         assert!(text.contains(&line), "no {line:?} in {text}");
     }
     assert!(text.ends_with("The mean result rises with the score, as it should.\n"), "{text}");
 
-    // The same games with exchanged results are seen to be wrong, and come twice.
+    // The same games with exchanged results are reported, and so are their duplicates.
     let mut shard = Shard::new();
     for mut game in all {
         game.outcome = match game.outcome {
@@ -286,7 +287,10 @@ fn bad_arguments_are_refused() {
     let path = folder.to_str().unwrap();
     for (text, expected) in [
         ("datagen", "datagen needs a folder for its shards, as in: kiln datagen games --positions 1000000"),
-        ("datagen F", "datagen needs --positions, how many to generate, as in: kiln datagen games --positions 1000000"),
+        (
+            "datagen F",
+            "datagen needs --positions, the number of positions, as in: kiln datagen games --positions 1000000",
+        ),
         ("datagen F --positions 0", "expected a whole number from 1 to 1000000000000"),
         ("datagen F --positions 1 --nodes 0", "expected a whole number from 1 to 1000000000"),
         ("datagen F --positions 1 --frc 101", "expected a whole number from 0 to 100"),

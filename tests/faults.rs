@@ -1,4 +1,4 @@
-//! What goes wrong around the program: no memory, no space, nobody who listens, a kill at any moment.
+//! Failures of the environment: no memory, a full disk, a closed output, a kill at any moment.
 #![cfg(unix)]
 
 mod common;
@@ -12,29 +12,29 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// What the binary does in a shell that has said this before: whether it succeeds, what it prints, and its error.
-fn after(limit: &str, arguments: &str, input: &str) -> (bool, String, String) {
+/// Runs the binary in a shell after the command `setup`. Returns whether it succeeds, its output, and its error.
+fn after(setup: &str, arguments: &str, input: &str) -> (bool, String, String) {
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("{limit}; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_kiln")]);
+    command.args(["-c", &format!("{setup}; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_kiln")]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // The answers are read meanwhile.
+    // Write from another thread, because the output must be read meanwhile.
     let input = input.to_owned();
     let writer = thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().unwrap();
-    // Who has ended does not read.
+    // An error means that the binary has exited.
     let _ = writer.join().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.success(), text(output.stdout), text(output.stderr))
 }
 
-/// As where the disk is full after so many times 512 bytes of a file.
+/// Runs the binary as if the disk were full after `blocks` * 512 bytes of a file.
 fn full_after(blocks: u32, arguments: &str) -> (bool, String, String) {
     after(&format!("trap '' XFSZ; ulimit -f {blocks}"), arguments, "")
 }
 
-/// What does not change from run to run.
+/// Removes the fields that change from run to run.
 fn without_times(out: &str) -> Vec<String> {
     let words = |line: &str| {
         let mut words: Vec<&str> = line.split(' ').collect();
@@ -49,7 +49,7 @@ fn without_times(out: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_beyond_the_memory_is_refused_and_the_old_kept() {
+fn options_that_need_too_much_memory_change_nothing() {
     let searches = |between: &str| format!("setoption name Hash value 8\ngo depth 9\n{between}go depth 9\n");
     let limit = "ulimit -v 2000000";
     let (_, expected, _) = after(limit, "", &searches(""));
@@ -59,22 +59,22 @@ fn what_is_beyond_the_memory_is_refused_and_the_old_kept() {
         assert!(succeeded && error.is_empty(), "{error}");
         let (refusals, rest): (Vec<_>, Vec<_>) =
             without_times(&out).into_iter().partition(|line| line.starts_with("info string"));
-        // It is said at once, or when the search is over.
+        // The error comes at once, or when the search is over.
         assert!(
             refusals.iter().any(|line| line.starts_with(&format!("info string cannot allocate {what}: "))),
             "{out}"
         );
-        // The second search finds what the first has left, as if nothing had been asked.
+        // The second search finds the table of the first, as if no option had been set.
         assert_eq!(rest, without_times(&expected));
     }
 }
 
-/// The results of tools are no use if they cannot be written; a GUI that is gone needs none.
+/// A command fails if its result cannot be written to a full disk, but a reader that has gone is no error.
 #[test]
-fn an_output_that_is_closed_or_full() {
+fn closed_or_full_output() {
     let session = "uci\ngo depth 3\nisready\ngo infinite\n";
     for (words, input) in [("", session), ("help", ""), ("tables", ""), ("bench 1", ""), ("perft 2 --divide", "")] {
-        // There is none, or whoever reads it has gone.
+        // No output at all, or a pipe without a reader.
         let (succeeded, _, error) = after("exec >&-", words, input);
         assert!(succeeded && error.is_empty(), "{words}, closed: {error}");
         let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
@@ -85,7 +85,7 @@ fn an_output_that_is_closed_or_full() {
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
-        // What takes no input may be over.
+        // Commands that read no input may have exited.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{words}, left: {output:?}");
@@ -97,7 +97,7 @@ fn an_output_that_is_closed_or_full() {
 }
 
 #[test]
-fn games_are_not_lost_where_the_disk_is_full() {
+fn a_full_disk_loses_no_games() {
     let (full, whole) = (scratch("full"), scratch("whole"));
     let words = |folder: &Path| {
         format!("datagen {} --positions 300 --shard 150 --nodes 30 --hash 1 --seed 5", folder.display())
@@ -110,7 +110,7 @@ fn games_are_not_lost_where_the_disk_is_full() {
     let (succeeded, _, error) = full_after(1, &words(&full));
     assert!(!succeeded && error.lines().count() == 1 && error.contains("it cannot be written: "), "{error}");
     assert!(!names(&full).iter().any(|name| name.to_string_lossy().ends_with(".json")), "{:?}", names(&full));
-    // Once there is space, nothing is different.
+    // With free space, the run resumes and ends with the same files.
     for folder in [&full, &whole] {
         kiln(&words(folder).split(' ').collect::<Vec<_>>());
     }
@@ -118,7 +118,7 @@ fn games_are_not_lost_where_the_disk_is_full() {
     for name in names(&full) {
         assert!(fs::read(full.join(&name)).unwrap() == fs::read(whole.join(&name)).unwrap(), "{name:?}");
     }
-    // Joined where there is no space, or nothing may be written, they stay what they are.
+    // Merging to a full or read-only place leaves the inputs untouched.
     let from = whole.display();
     let merged = scratch("merged");
     for out in [merged.display().to_string(), "/proc/kiln".into(), "/dev/null/kiln".into()] {
@@ -129,7 +129,7 @@ fn games_are_not_lost_where_the_disk_is_full() {
 }
 
 #[test]
-fn a_network_is_not_lost_where_the_disk_is_full() {
+fn a_full_disk_loses_no_network() {
     let folder = scratch("exported");
     let network = default_network();
     let file = folder.join("quantised.bin");
@@ -147,7 +147,7 @@ fn a_network_is_not_lost_where_the_disk_is_full() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_given_up() {
+fn a_log_that_cannot_be_written_is_closed() {
     if Path::new("/dev/full").exists() {
         let (succeeded, out, _) =
             after(":", "", "setoption name Debug Log File value /dev/full\nisready\ngo depth 1\n");
@@ -156,7 +156,7 @@ fn a_log_that_cannot_be_written_is_given_up() {
     }
 }
 
-/// A process that dies while it caches a network, and one that has no space to, leave nothing that is taken for the network.
+/// A process that dies while it caches a network, or has no disk space for it, leaves no partial file in its place.
 #[test]
 fn a_network_is_cached_whole_or_not_at_all() {
     let folder = scratch("cache");
@@ -170,7 +170,7 @@ fn a_network_is_cached_whole_or_not_at_all() {
     let full = format!("{cache}; trap '' XFSZ; ulimit -f 16");
     assert_eq!(after(&full, "", &script), (true, expected.clone(), String::new()));
     let cached = || fs::read_dir(folder.join("kiln")).unwrap().map(|entry| entry.unwrap().path());
-    assert_eq!(cached().count(), 0, "what could not be written is gone");
+    assert_eq!(cached().count(), 0, "no partial file is left");
     for moment in 0..20 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
         command.env("XDG_CACHE_HOME", &folder).stdin(Stdio::piped()).stdout(Stdio::null());
@@ -181,7 +181,7 @@ fn a_network_is_cached_whole_or_not_at_all() {
         child.wait().unwrap();
         let (succeeded, out, _) = after(&cache, "", &script);
         assert!(succeeded && out == expected, "{out}");
-        // The next is to write again.
+        // Let the next process write it again.
         cached()
             .filter(|path| path.extension().is_some_and(|end| end == "bin"))
             .for_each(|path| fs::remove_file(path).unwrap());

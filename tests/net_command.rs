@@ -1,4 +1,4 @@
-//! `kiln net`, through the built binary.
+//! `kiln net`, tested through the built binary.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// The words after `kiln net`.
+/// Returns these words with `net` before them.
 fn words<T: AsRef<OsStr>>(words: &[T]) -> Vec<&OsStr> {
     [OsStr::new("net")].into_iter().chain(words.iter().map(AsRef::as_ref)).collect()
 }
@@ -22,7 +22,7 @@ fn refusal<T: AsRef<OsStr>>(after: &[T]) -> String {
     common::refusal(&words(after))
 }
 
-/// Wide, with everything there is.
+/// Returns a large network with king buckets, mirroring, merged kings and output buckets.
 fn large(head: Head) -> Asset {
     let king_buckets = std::array::from_fn(|square| (square % 8).min(7 - square % 8) as u8);
     let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets, threats: false };
@@ -62,7 +62,7 @@ fn headers_are_shown() {
         "win, draw, loss -1.500 0.020 0.000 0.007\n",
         "zero groups     ",
         "commit          0123abc\n",
-        "data            not known\n",
+        "data            unknown\n",
     ] {
         assert!(info.contains(line), "no {line:?} in {info}");
     }
@@ -72,7 +72,7 @@ fn headers_are_shown() {
 fn expected_scores_are_verified() {
     let found = net(&["verify".as_ref(), default_network().as_os_str()]);
     assert_eq!(found.lines().filter(|line| line.starts_with("right  found ")).count(), 4, "{found}");
-    assert!(found.ends_with("\nthe hash is right, and 4 of 4 expected scores\n"), "{found}");
+    assert!(found.ends_with("\nthe hash and 4 of 4 expected scores are right\n"), "{found}");
 
     let file = scratch("verify").join("network");
     let verify = |asset: &Asset| {
@@ -83,7 +83,7 @@ fn expected_scores_are_verified() {
     asset.header.expected[1].score += 1;
     let (succeeded, found, error) = verify(&asset);
     assert!(!succeeded && found.contains("\nwrong  found 50, expected 51: r3k2r/"), "{found}");
-    assert_eq!(error, "kiln: 1 of 4 expected scores are not what the network gives\n");
+    assert_eq!(error, "kiln: 1 of 4 expected scores differ from those of the network\n");
 
     // Floating point may be off by one.
     let mut asset = large(Head::Layers { first: 32, second: 32 });
@@ -96,7 +96,7 @@ fn expected_scores_are_verified() {
     }
     asset.header.expected[0].fen = "8/8 w".into();
     let (succeeded, _, error) = verify(&asset);
-    assert!(!succeeded && error.starts_with("kiln: an expected score has a position with a bad "), "{error}");
+    assert!(!succeeded && error.starts_with("kiln: an expected score has a bad "), "{error}");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn exchange_with_bullet() {
         assert_eq!((&imported.header.name[..], imported.header.qb), ("try", 64));
         assert_eq!(imported.header.output_buckets, original.header.output_buckets);
     }
-    assert!(net(&["verify".as_ref(), asset.as_os_str()]).ends_with(", and 8 of 8 expected scores\n"));
+    assert!(net(&["verify".as_ref(), asset.as_os_str()]).ends_with("the hash and 8 of 8 expected scores are right\n"));
     net(&["export".as_ref(), asset.as_os_str(), again.as_os_str()]);
     assert_eq!(fs::read(&again).unwrap(), fs::read(&quantised).unwrap());
 
@@ -139,7 +139,7 @@ fn exchange_with_bullet() {
         (&["--hidden", "64", "--qa", "65536"], "expected a whole number from 0 to 65535"),
         (&["--hidden", "64", "--qa", "256"], "qa is 256, allowed is 1 to 255"),
         (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
-        (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected their widths, as in 16,32"),
+        (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected two widths, as in 16,32"),
         (&["--hidden", "64", "--layers", "8,32"], "first is 8, allowed is 16 or 32"),
         (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 31 "),
         (&["--hidden", "64", "--king-buckets", "no file"], "cannot read the king buckets from no file: "),
@@ -151,7 +151,7 @@ fn exchange_with_bullet() {
         let error = refused(options);
         assert!(error.contains(reason), "{options:?}: {error}");
     }
-    // What is there stays there.
+    // The existing file is untouched.
     assert!(Asset::from_bytes(&fs::read(&asset).unwrap()).is_ok());
 
     // Layers and merged kings.
@@ -173,7 +173,7 @@ fn exchange_with_bullet() {
 }
 
 #[test]
-fn files_that_are_none() {
+fn bad_files_are_refused() {
     let folder = scratch("none");
     let file = folder.join("file");
     for action in ["info", "verify"] {
@@ -195,7 +195,7 @@ fn files_that_are_none() {
 }
 
 #[test]
-fn words_that_are_none() {
+fn bad_arguments_are_refused() {
     for (words, reason) in [
         (&[][..], "bad net command \"\": expected info, verify, import or export"),
         (&["show", "file"], "bad net command \"show\": expected info, verify, import or export"),

@@ -1,4 +1,4 @@
-//! `kiln tables`, through the built binary.
+//! `kiln tables`, tested through the built binary.
 
 mod common;
 
@@ -66,7 +66,7 @@ R rook on e4   x attacked   X attacked and occupied   o occupied
 }
 
 #[test]
-fn lines_and_lanes_are_drawn() {
+fn lines_and_superpiece_lanes_are_drawn() {
     let line = tables(&["line", "b1", "b4"]);
     assert!(line.contains("\n4  .  o  .  .  .  .  .  .\n3  .  x  .  .  .  .  .  .\n"), "{line}");
     let superpiece = tables(&["superpiece", "e4"]);
@@ -75,7 +75,7 @@ fn lines_and_lanes_are_drawn() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_named() {
+fn bad_arguments_are_refused() {
     for (words, reason) in [
         (&["camel", "e4"][..], "cannot draw \"camel\": expected rook, "),
         (&["rook"], "rook needs a square, as in: kiln tables rook e4"),

@@ -759,7 +759,7 @@ fn commands_as_arguments() {
         (&["perft", "1", "8/8"], "four to six fields"),
         (&["perft", "1", "--threads", "0"], "expected a whole number from 1 to 1024"),
         (&["bench", "--divide"], "are for perft"),
-        (&["nonsense"], "cannot do \"nonsense\""),
+        (&["nonsense"], "unknown command \"nonsense\""),
         (&["--nonsense"], "--nonsense"),
     ] {
         let error = refusal(bad);

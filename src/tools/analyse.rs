@@ -1,6 +1,6 @@
-//! Analysis for a person at a terminal.
+//! `kiln analyse`: analysis of a position, shown in a terminal.
 
-use super::session::Session;
+use super::session::SearchSession;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Bound, Limits, Report, Sink};
@@ -11,32 +11,33 @@ use std::io::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// The picture changes no more often: more cannot be read, and terminals flicker.
-const REFRESH: Duration = Duration::from_millis(50);
+/// The least time between two redraws; terminals flicker otherwise.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What is to be analysed, and how.
+/// The arguments of `kiln analyse`.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// The position.
+    /// The position to analyse.
     pub position: Position,
     /// The positions of the game before it.
     pub history: GameHistory,
-    /// When to stop; with no limit on Ctrl-C.
+    /// When to stop; without a limit only on Ctrl-C.
     pub limits: Limits,
-    /// How many of the best lines are shown, at least 1.
-    pub lines: usize,
-    /// The hash in megabytes, at least 1.
+    /// The number of principal variations, at least 1.
+    pub multi_pv: usize,
+    /// Megabytes of the transposition table, at least 1.
     pub megabytes: usize,
-    /// How many threads, at least 1.
+    /// The number of threads, at least 1.
     pub threads: usize,
 }
 
-/// Draws the board and searches; the lines change in place in a terminal, and are printed one after another elsewhere. Ctrl-C ends the search, and the result is printed.
+/// Draws the board, searches, and prints the result. In a terminal the lines are redrawn in place; elsewhere they are
+/// printed one after another. Ctrl-C ends the search.
 ///
 /// # Errors
-/// If there is no memory for the hash, or nobody reads the output.
+/// If the system refuses the memory of the transposition table, or the output cannot be written.
 pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
-    let Analysis { position, history, limits, lines, megabytes, threads } = analysis;
+    let Analysis { position, history, limits, multi_pv, megabytes, threads } = analysis;
     let term = Term::stdout();
     write!(&term, "{}", board(position))?;
     if position.count_moves() == 0 {
@@ -47,66 +48,66 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
             winner.map_or("Stalemate.".into(), |winner| format!("Checkmate: {winner:?} has won."))
         );
     }
-    let mut session = Session::new(network, *megabytes, *threads).map_err(io::Error::other)?;
+    let mut session = SearchSession::new(network, *megabytes, *threads).map_err(io::Error::other)?;
     let signals = session.signals();
-    // Without the handler Ctrl-C ends the program at once, with what has been shown so far.
+    // If this fails, Ctrl-C ends the program at once without the result.
     let _ = ctrlc::set_handler(move || signals.stop.store(true, Relaxed));
     if !limits.is_bounded() {
         writeln!(&term, "Ctrl-C ends the analysis.")?;
     }
-    let mut display = Display::new(term, position, network.win_model(), *lines);
-    let outcome = session.search(position, history, *lines, limits, &mut display);
-    display.finish(outcome.best, outcome.nodes)
+    let mut display = Display::new(term, position, network.win_model(), *multi_pv);
+    let result = session.search(position, history, *multi_pv, limits, &mut display);
+    display.finish(result.best, result.nodes)
 }
 
-/// One of the best lines, as last reported.
-struct Found {
+/// A principal variation as last reported.
+struct Line {
     depth: u32,
     score: Score,
     moves: Vec<Move>,
 }
 
-/// What a person sees of a search.
+/// The picture of a running search.
 struct Display<'a> {
     term: Term,
     position: &'a Position,
     win_model: WinModel,
-    /// By rank.
-    lines: Vec<Option<Found>>,
-    /// The line above the moves.
-    state: String,
+    /// The principal variations, best first.
+    lines: Vec<Option<Line>>,
+    /// The row above the lines.
+    status: String,
     start: Instant,
     last_drawn: Option<Instant>,
-    /// How many rows of the terminal are to be overwritten.
+    /// The number of rows that the next redraw overwrites.
     rows: usize,
-    /// Nobody reads any more.
-    broken: Option<io::Error>,
+    /// The first error of the output.
+    error: Option<io::Error>,
 }
 
 impl<'a> Display<'a> {
-    fn new(term: Term, position: &'a Position, win_model: WinModel, lines: usize) -> Self {
-        let lines = std::iter::repeat_with(|| None).take(lines).collect();
+    fn new(term: Term, position: &'a Position, win_model: WinModel, multi_pv: usize) -> Self {
+        let lines = std::iter::repeat_with(|| None).take(multi_pv).collect();
         Self {
             term,
             position,
             win_model,
             lines,
-            state: String::new(),
+            status: String::new(),
             start: Instant::now(),
             last_drawn: None,
             rows: 0,
-            broken: None,
+            error: None,
         }
     }
 
-    /// A line of the picture: the number among several, the score, the chances, the moves.
-    fn describe(&self, rank: usize, found: &Found) -> String {
-        let number = if self.lines.len() > 1 { format!("{rank:>3}. ") } else { String::new() };
-        format!("{number}{}  {}", self.verdict(found.score), self.position.san_line(&found.moves))
+    /// Returns the row of a line: its number if there are several, score, WDL, moves.
+    fn row(&self, number: usize, line: &Line) -> String {
+        let number = if self.lines.len() > 1 { format!("{number:>3}. ") } else { String::new() };
+        format!("{number}{}  {}", self.score(line.score), self.position.san_line(&line.moves))
     }
 
-    /// Score and chances as White sees them.
-    fn verdict(&self, score: Score) -> String {
+    /// Returns score and WDL from White's point of view.
+    fn score(&self, score: Score) -> String {
         let white = if self.position.side_to_move() == Color::White { score } else { -score };
         let [win, draw, loss] = percents(self.win_model.wdl(white, self.position.material()));
         format!("{:>7}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %", pawns(white))
@@ -114,10 +115,10 @@ impl<'a> Display<'a> {
 
     fn draw(&mut self) -> io::Result<()> {
         let columns = usize::from(self.term.size().1).max(20);
-        let found = self.lines.iter().enumerate().filter_map(|(index, found)| Some((index + 1, found.as_ref()?)));
-        let mut rows = vec![self.state.clone()];
-        rows.extend(found.map(|(rank, found)| self.describe(rank, found)));
-        // A row that wraps would be two when it is overwritten.
+        let lines = self.lines.iter().enumerate().filter_map(|(index, line)| Some((index + 1, line.as_ref()?)));
+        let mut rows = vec![self.status.clone()];
+        rows.extend(lines.map(|(number, line)| self.row(number, line)));
+        // A row that wraps would occupy two rows, and the next redraw would overwrite only one.
         let rows: Vec<_> = rows.iter().map(|row| truncate_str(row, columns - 1, "…")).collect();
         debug_assert!(rows.iter().all(|row| measure_text_width(row) < columns));
         self.term.clear_last_lines(self.rows)?;
@@ -127,52 +128,52 @@ impl<'a> Display<'a> {
         self.term.flush()
     }
 
-    /// Shows the last picture, and below it the result.
+    /// Draws a last time and prints the result.
     fn finish(mut self, best: Option<Move>, nodes: u64) -> io::Result<()> {
         if self.term.is_term() {
             self.draw()?;
         }
-        if let Some(error) = self.broken {
+        if let Some(error) = self.error {
             return Err(error);
         }
         let seconds = self.start.elapsed().as_secs_f64();
         let best = best.map_or("none".into(), |mv| format!("{} ({})", self.position.san(mv), mv.uci(false)));
-        let verdict = self.lines[0].as_ref().map_or(String::new(), |found| {
-            format!(" {}, depth {},", self.verdict(found.score).trim_start(), found.depth)
-        });
-        writeln!(self.term, "Best move: {best};{verdict} {} nodes in {seconds:.1} s", short(nodes as f64))
+        let score = self.lines[0]
+            .as_ref()
+            .map_or(String::new(), |line| format!(" {}, depth {},", self.score(line.score).trim_start(), line.depth));
+        writeln!(self.term, "Best move: {best};{score} {} nodes in {seconds:.1} s", short(nodes as f64))
     }
 }
 
 impl Sink for Display<'_> {
     fn report(&mut self, report: &Report) {
-        // Bounds are for machines: what counts is soon known exactly.
+        // An exact score follows soon after a bound.
         if report.bound != Bound::Exact || report.multipv > self.lines.len() {
             return;
         }
         let &Report { depth, selective_depth, score, nodes, elapsed, hashfull, .. } = report;
         let speed = nodes as f64 / elapsed.as_secs_f64().max(1e-6);
         let seconds = elapsed.as_secs_f64();
-        self.state = format!(
-            "depth {depth}/{selective_depth}, {seconds:.1} s, {} nodes, {} a second, hash {} % full",
+        self.status = format!(
+            "depth {depth}/{selective_depth}, {seconds:.1} s, {} nodes, {} per second, hash {} % full",
             short(nodes as f64),
             short(speed),
             hashfull / 10
         );
-        let found = Found { depth, score, moves: report.pv.to_vec() };
+        let line = Line { depth, score, moves: report.pv.to_vec() };
         let drawn = if self.term.is_term() {
-            self.lines[report.multipv - 1] = Some(found);
-            if self.last_drawn.is_none_or(|last| last.elapsed() >= REFRESH) { self.draw() } else { Ok(()) }
+            self.lines[report.multipv - 1] = Some(line);
+            if self.last_drawn.is_none_or(|last| last.elapsed() >= REFRESH_INTERVAL) { self.draw() } else { Ok(()) }
         } else {
-            let row = format!("depth {depth:>2}, {seconds:>6.1} s  {}", self.describe(report.multipv, &found));
-            self.lines[report.multipv - 1] = Some(found);
+            let row = format!("depth {depth:>2}, {seconds:>6.1} s  {}", self.row(report.multipv, &line));
+            self.lines[report.multipv - 1] = Some(line);
             writeln!(self.term, "{row}")
         };
-        self.broken = drawn.err().or(self.broken.take());
+        self.error = self.error.take().or(drawn.err());
     }
 }
 
-/// A score in pawns, or the number of moves to mate.
+/// Formats a score in pawns, or the number of moves to mate.
 fn pawns(score: Score) -> String {
     match score.to_string().strip_prefix("mate ") {
         Some(moves) => format!("#{moves}"),
@@ -180,13 +181,13 @@ fn pawns(score: Score) -> String {
     }
 }
 
-/// Thousandths that sum up to 1000 as percents that sum up to 100.
+/// Converts thousandths that add up to 1000 into percents that add up to 100.
 fn percents([win, draw, _]: [u32; 3]) -> [u32; 3] {
     let [win, not_lost] = [win, win + draw].map(|thousandths| (thousandths + 5) / 10);
     [win, not_lost - win, 100 - not_lost]
 }
 
-/// A large number in three or four digits.
+/// Formats a number with three or four digits.
 fn short(number: f64) -> String {
     match number {
         1e9.. => format!("{:.2} G", number / 1e9),
@@ -196,7 +197,7 @@ fn short(number: f64) -> String {
     }
 }
 
-/// The board with coordinates, White below, and who is to move.
+/// Draws the board from White's side, with coordinates, FEN and side to move.
 fn board(position: &Position) -> String {
     let mut text = String::new();
     for rank in Rank::ALL.into_iter().rev() {
@@ -208,7 +209,7 @@ fn board(position: &Position) -> String {
         text.push('\n');
     }
     let _ = writeln!(text, "   a b c d e f g h\n\n{}", position.fen(false));
-    let _ = writeln!(text, "{:?} to move, scores as White sees them", position.side_to_move());
+    let _ = writeln!(text, "{:?} to move, scores from White's point of view", position.side_to_move());
     text
 }
 
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_for_people() {
+    fn formatted_numbers() {
         assert_eq!([Score::centipawns(34), Score::centipawns(-210)].map(pawns), ["+0.34", "-2.10"]);
         assert_eq!([-Score::mated_in(5), Score::mated_in(4)].map(pawns), ["#3", "#-2"]);
         assert_eq!(percents([505, 0, 495]), [51, 0, 49]);

@@ -1,15 +1,17 @@
-//! A fixed amount of search whose node count is the engine's signature: equal on every run, machine and backend.
+//! A fixed amount of search whose node count is the engine's signature: the same on every run, machine and backend.
 
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::Limits;
-use crate::tools::session::Session;
+use crate::tools::session::SearchSession;
 use std::time::Instant;
 
-/// Depth unless another is asked for.
+/// The default depth in plies.
 pub const DEFAULT_DEPTH: u32 = 12;
+/// Megabytes of the transposition table. The signature depends on it.
+const HASH: usize = 16;
 
-/// Openings, middle games, endings, positions with checks and promotions, and one of Chess960.
+/// Openings, middlegames, endgames, positions with checks and promotions, and one of Chess960.
 const POSITIONS: [&str; 16] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -29,11 +31,11 @@ const POSITIONS: [&str; 16] = [
     "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
 ];
 
-/// Searches all positions to the same depth, each with an empty table, and hands lines of text to `print`; the last is
-/// `N nodes N nps`.
+/// Searches fixed positions to the same depth, each with an empty transposition table. Passes lines of text to `print`;
+/// the last is `N nodes N nps`.
 pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str)) {
     let limits = Limits { depth: Some(depth.unwrap_or(DEFAULT_DEPTH)), ..Limits::default() };
-    let mut session = match Session::new(network, 16, 1) {
+    let mut session = match SearchSession::new(network, HASH, 1) {
         Ok(session) => session,
         Err(error) => return print(&error.to_string()),
     };
@@ -42,9 +44,9 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
     for fen in POSITIONS {
         let position: Position = fen.parse().expect("bench positions are legal");
         session.new_game();
-        let outcome = session.search(&position, &GameHistory::new(), 1, &limits, &mut ());
-        nodes += outcome.nodes;
-        print(&format!("{:>10} nodes  {fen}", outcome.nodes));
+        let result = session.search(&position, &GameHistory::new(), 1, &limits, &mut ());
+        nodes += result.nodes;
+        print(&format!("{:>10} nodes  {fen}", result.nodes));
     }
     #[cfg(feature = "stats")]
     print(crate::search::statistics_table().trim_end());

@@ -1,4 +1,4 @@
-//! Files of games: `kiln data`.
+//! `kiln data`: statistics, verification, merging and shuffling of game files.
 
 mod stat;
 
@@ -9,53 +9,56 @@ use rand_xoshiro::rand_core::SeedableRng;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What may be done. Files may be folders, which stand for the shards in them.
+/// A command. Each file may be a folder, which stands for all shards in it.
 #[derive(Clone, Debug)]
 pub enum Task {
-    /// Print tables of what is in them.
+    /// Print statistics of the games.
     Stat(Vec<PathBuf>),
-    /// Check every byte.
+    /// Check hashes, moves and results.
     Verify(Vec<PathBuf>),
-    /// Write all games in the order of the files into shards as large as allowed.
+    /// Write all games, in the order of the files, into shards of full size.
     Merge {
-        /// Where to.
+        /// The folder for the shards, without shards so far.
         folder: PathBuf,
-        /// Where from.
+        /// The files to read.
         files: Vec<PathBuf>,
     },
-    /// The same in random order.
+    /// Write all games in random order.
     Shuffle {
-        /// Where to.
+        /// The folder for the shards, without shards so far.
         folder: PathBuf,
-        /// Where from.
+        /// The files to read.
         files: Vec<PathBuf>,
-        /// What determines the order.
+        /// The seed of the order.
         seed: u64,
     },
 }
 
-/// Does it, and hands lines of text to `print`.
+/// Runs a command and passes lines of text to `print`.
+///
+/// # Errors
+/// If a file cannot be read or written or is invalid, or the folder holds shards already.
 pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     match task {
-        Task::Stat(files) => print(stat::stat(&all(files)?)?.trim_end()),
-        Task::Verify(files) => verify(&all(files)?, print)?,
+        Task::Stat(files) => print(stat::stat(&expand(files)?)?.trim_end()),
+        Task::Verify(files) => verify(&expand(files)?, print)?,
         Task::Merge { folder, files } => {
-            let files = all(files)?;
-            let mut output = Output::new(folder, &files)?;
+            let files = expand(files)?;
+            let mut writer = ShardWriter::new(folder, &files)?;
             for file in &files {
                 for game in read(file)? {
                     let game = game?;
                     let mut raw = Vec::new();
                     game.write(&mut raw);
-                    output.push(&raw, game.moves.len() as u64, game.trainable() as u64)?;
+                    writer.push(&raw, game.moves.len() as u64, game.trainable() as u64)?;
                 }
             }
-            print(&output.finish()?);
+            print(&writer.finish()?);
         }
         Task::Shuffle { folder, files, seed } => {
-            let files = all(files)?;
-            let mut output = Output::new(folder, &files)?;
-            // All games in memory, as they are written, and where each of them is.
+            let files = expand(files)?;
+            let mut writer = ShardWriter::new(folder, &files)?;
+            // The bytes of all games, and the range of each.
             let (mut raw, mut games) = (Vec::new(), Vec::new());
             for file in &files {
                 for game in read(file)? {
@@ -68,21 +71,22 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(*seed);
             shuffle(&mut games, &mut rng);
             for (range, plies, positions) in games {
-                output.push(&raw[range], plies.into(), positions.into())?;
+                writer.push(&raw[range], plies.into(), positions.into())?;
             }
-            print(&output.finish()?);
+            print(&writer.finish()?);
         }
     }
     Ok(())
 }
 
-fn all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, GameFileError> {
+/// Replaces folders by the shards in them.
+fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, GameFileError> {
     let files: Result<Vec<_>, _> = paths.iter().map(|path| shards(path)).collect();
     Ok(files?.concat())
 }
 
-/// Shards that are written one after the other.
-struct Output<'a> {
+/// Writes games into one shard after another.
+struct ShardWriter<'a> {
     folder: &'a Path,
     runs: Vec<Run>,
     shard: Shard,
@@ -91,13 +95,13 @@ struct Output<'a> {
     positions: u64,
 }
 
-impl<'a> Output<'a> {
-    /// Into a folder without shards, with what the sidecars of the inputs say.
+impl<'a> ShardWriter<'a> {
+    /// Creates a writer for a folder without shards. Collects the runs that the sidecars of the inputs list.
     fn new(folder: &'a Path, files: &[PathBuf]) -> Result<Self, GameFileError> {
         fs::create_dir_all(folder)
-            .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be made: {error}")))?;
+            .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
         if shards(folder).is_ok() {
-            return Err(GameFileError::of_file(folder, "there are shards in this folder already; name another one"));
+            return Err(GameFileError::of_file(folder, "this folder already holds shards; use another folder"));
         }
         let mut runs = Vec::new();
         for file in files {
@@ -110,6 +114,7 @@ impl<'a> Output<'a> {
         Ok(Self { folder, runs, shard: Shard::new(), saved: 0, games: 0, positions: 0 })
     }
 
+    /// Adds a game in viriformat, with its number of plies and training positions.
     fn push(&mut self, raw: &[u8], plies: u64, positions: u64) -> Result<(), GameFileError> {
         if self.shard.raw_len() > 0 && self.shard.raw_len() + raw.len() > MAX_RAW {
             self.save()?;
@@ -126,6 +131,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
+    /// Writes the last shard and returns a summary.
     fn finish(mut self) -> Result<String, GameFileError> {
         if self.shard.raw_len() > 0 {
             self.save()?;
@@ -134,14 +140,14 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Compares each file with its sidecar, and each game with the rules.
+/// Checks each file against its sidecar, and each game against the rules.
 fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     let mut total = 0;
     for file in files {
         let sidecar = Sidecar::read(file)?;
         let bytes =
             fs::read(file).map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
-        // The faulty place first, if there is one: it says more than a hash.
+        // The games first: the place of an error says more than a wrong hash.
         let [mut games, mut plies, mut positions] = [0; 3];
         let mut reader = read(file)?;
         loop {
@@ -161,13 +167,13 @@ fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), GameFile
             if !sidecar.matches(&bytes) {
                 return Err(GameFileError::of_file(
                     file,
-                    "its games are sound, but its hash is not that of the sidecar",
+                    "its games are valid, but its hash differs from that in the sidecar",
                 ));
             }
-            let said = (sidecar.games, sidecar.plies, sidecar.positions);
-            if said != (games, plies, positions) {
+            let expected = (sidecar.games, sidecar.plies, sidecar.positions);
+            if expected != (games, plies, positions) {
                 let what = format!(
-                    "the sidecar counts {said:?} games, plies and positions, and there are {games}, {plies}, {positions}"
+                    "the sidecar counts {expected:?} games, plies and positions, but there are {games}, {plies}, {positions}"
                 );
                 return Err(GameFileError::of_file(file, what));
             }
@@ -176,6 +182,6 @@ fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), GameFile
         print(&format!("{}: {games} games, {plies} plies, {positions} positions{without}", file.display()));
         total += positions;
     }
-    print(&format!("{} files are sound, with {total} positions", files.len()));
+    print(&format!("{} files are valid, with {total} positions", files.len()));
     Ok(())
 }

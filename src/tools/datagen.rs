@@ -1,7 +1,7 @@
-//! Games of self-play to learn from: `kiln datagen`.
+//! `kiln datagen`: self-play games as training data.
 //!
-//! The games of a shard depend on the settings, the seed and the shard's number alone. So threads take whole shards, their number changes nothing, and a
-//! run that was stopped goes on with the shards that are missing.
+//! The games of a shard depend only on the settings, the seed and the number of the shard. Therefore each thread plays
+//! whole shards, the number of threads does not change the data, and a stopped run resumes with the missing shards.
 
 mod selfplay;
 
@@ -13,7 +13,7 @@ use crate::search::STACK;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use selfplay::Table;
+use selfplay::SelfPlay;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal};
@@ -23,33 +23,33 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Lines on a standard output that is no terminal come so often.
+/// The time between two lines of progress if standard output is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What is to be generated.
+/// What to generate.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the shards go.
+    /// The folder for the shards.
     pub folder: PathBuf,
-    /// How many positions to learn from the shards are to hold together, at least.
+    /// The least number of training positions in all shards together.
     pub positions: u64,
-    /// How many of them in a full shard.
+    /// The least number of training positions in a full shard.
     pub shard_positions: u64,
-    /// No new iteration of a search after so many nodes.
+    /// A search starts no new iteration after this many nodes.
     pub soft_nodes: u64,
-    /// How many games are played at a time.
+    /// The number of threads, each of which plays one game at a time.
     pub threads: usize,
-    /// Where all random numbers come from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// How many percent of the games start from double Chess960.
+    /// The percentage of games that start from double Chess960.
     pub frc_percent: u32,
-    /// Megabytes of hash for each thread.
+    /// Megabytes of the transposition table of each thread.
     pub hash: usize,
-    /// The commit of the engine, to be noted.
+    /// The engine's commit, recorded in the sidecars.
     pub commit: Option<String>,
 }
 
-/// What has been done so far, by all threads.
+/// The progress of all threads together.
 #[derive(Default)]
 struct Progress {
     games: AtomicU64,
@@ -59,7 +59,25 @@ struct Progress {
     positions: AtomicU64,
 }
 
+/// The defaults of `kiln datagen`; `folder` and `positions` have none and must be set.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            folder: PathBuf::new(),
+            positions: 0,
+            shard_positions: 250_000,
+            soft_nodes: 1000,
+            threads: 1,
+            seed: 1,
+            frc_percent: 20,
+            hash: 2,
+            commit: None,
+        }
+    }
+}
+
 impl Settings {
+    /// Returns the settings that determine the games, as the sidecars record them.
     fn run(&self, network: &Network) -> Run {
         Run {
             engine: concat!("Kiln ", env!("CARGO_PKG_VERSION")).into(),
@@ -82,42 +100,46 @@ impl Settings {
     }
 }
 
-/// Generates the shards that are missing, and tells of it by `print` and, on a terminal, by a bar on standard error.
+/// Generates the missing shards. Passes lines about the progress to `print`; a terminal also shows a progress bar on
+/// standard error.
+///
+/// # Errors
+/// If a shard cannot be read or written, belongs to a run with other settings, or another process works in the folder.
 pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     let folder = &settings.folder;
-    let fault = |what: String| GameFileError::of_file(folder, what);
-    fs::create_dir_all(folder).map_err(|error| fault(format!("the folder cannot be made: {error}")))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
     let _lock = lock(settings)?;
     let run = settings.run(network);
     let quotas: Vec<u64> = (0..settings.positions.div_ceil(settings.shard_positions))
         .map(|index| settings.shard_positions.min(settings.positions - index * settings.shard_positions))
         .collect();
     let mut missing = Vec::new();
-    let mut there = 0;
+    let mut complete_positions = 0;
     for (index, &quota) in (0..).zip(&quotas) {
         match complete(settings, &run, index, quota)? {
-            Some(sidecar) => there += sidecar.positions,
+            Some(sidecar) => complete_positions += sidecar.positions,
             None => missing.push((index, quota)),
         }
     }
     if missing.len() < quotas.len() {
         print(&format!(
-            "{} of {} shards are there, with {there} positions",
+            "{} of {} shards are complete, with {complete_positions} positions",
             quotas.len() - missing.len(),
             quotas.len()
         ));
     }
     let wanted: u64 = missing.iter().map(|(_, quota)| quota).sum();
     let progress = Progress::default();
-    let fault = Mutex::new(None);
+    let first_error = Mutex::new(None);
     let next = AtomicU64::new(0);
     let start = Instant::now();
     let work = || {
         while let Some(&(index, quota)) = missing.get(next.fetch_add(1, Relaxed) as usize) {
-            if let Err(found) = generate(settings, &run, network, (index, quota), &progress) {
-                // The others find no more shards to do.
+            if let Err(error) = generate(settings, &run, network, (index, quota), &progress) {
+                // The other threads find no more missing shards.
                 next.store(missing.len() as u64, Relaxed);
-                fault.lock().expect("no thread panics").get_or_insert(found);
+                first_error.lock().expect("no thread panics").get_or_insert(error);
             }
         }
     };
@@ -127,10 +149,10 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
         let threads: Vec<_> = match (0..count).map(spawn).collect() {
             Ok(threads) => threads,
             Err(error) => {
-                // Those that run already find no more shards to do.
+                // The threads that run already find no more missing shards.
                 next.store(missing.len() as u64, Relaxed);
                 let what = format!("{count} threads cannot be started: {error}");
-                *fault.lock().expect("no thread panics") = Some(GameFileError::of_file(folder, what));
+                *first_error.lock().expect("no thread panics") = Some(GameFileError::of_file(folder, what));
                 return;
             }
         };
@@ -152,14 +174,15 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
         }
         bar.finish_and_clear();
     });
-    if let Some(fault) = fault.into_inner().expect("no thread panics") {
-        return Err(fault);
+    if let Some(error) = first_error.into_inner().expect("no thread panics") {
+        return Err(error);
     }
     let done = progress.positions.load(Relaxed);
     print(&format!("{done} positions in {} shards, {}", missing.len(), progress.rates(start.elapsed())));
     Ok(())
 }
 
+/// Estimates the remaining time.
 fn remaining(elapsed: Duration, done: u64, wanted: u64) -> Duration {
     let share = wanted.saturating_sub(done) as f64 / done.max(1) as f64;
     Duration::try_from_secs_f64((elapsed.as_secs_f64() * share).round()).unwrap_or(Duration::MAX)
@@ -182,10 +205,10 @@ impl Progress {
 
 fn bar(positions: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} positions, {msg}, {eta} left");
-    ProgressBar::new(positions).with_style(style.expect("the template is sound"))
+    ProgressBar::new(positions).with_style(style.expect("the template is valid"))
 }
 
-/// Two runs in one folder would write the same shards.
+/// Locks the folder, because two runs in it would write the same shards.
 fn lock(settings: &Settings) -> Result<File, GameFileError> {
     let path = settings.folder.join("lock");
     let open = || File::options().create(true).append(true).open(&path);
@@ -193,13 +216,16 @@ fn lock(settings: &Settings) -> Result<File, GameFileError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            Err(GameFileError::of_file(&settings.folder, "another kiln datagen is at work in this folder"))
+            Err(GameFileError::of_file(&settings.folder, "another kiln datagen is working in this folder"))
         }
         Err(TryLockError::Error(error)) => Err(GameFileError::of_file(&path, format!("it cannot be locked: {error}"))),
     }
 }
 
-/// The sidecar of a shard that is whole and has enough positions. A shard of another run is an error.
+/// Returns the sidecar of a shard if its file is intact and has enough positions.
+///
+/// # Errors
+/// If the shard belongs to a run with other settings.
 fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Option<Sidecar>, GameFileError> {
     let path = shard_path(&settings.folder, index);
     let Some(sidecar) = Sidecar::read(&path)? else { return Ok(None) };
@@ -209,11 +235,11 @@ fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Op
         fields(run).as_object().into_iter().flatten().find(|(name, ours)| found.get(name) != Some(ours))
     {
         let theirs = found.get(name).cloned().unwrap_or_default();
-        let what = format!("this shard is of a run with {name} {theirs}, not {ours}; use another folder");
+        let what = format!("this shard belongs to a run with {name} {theirs}, not {ours}; use another folder");
         return Err(GameFileError::of_file(&path, what));
     }
-    let is_whole = sidecar.positions >= quota && fs::read(&path).is_ok_and(|bytes| sidecar.matches(&bytes));
-    Ok(is_whole.then_some(sidecar))
+    let is_intact = sidecar.positions >= quota && fs::read(&path).is_ok_and(|bytes| sidecar.matches(&bytes));
+    Ok(is_intact.then_some(sidecar))
 }
 
 /// Plays the games of one shard and saves it.
@@ -228,17 +254,18 @@ fn generate(
     seed.update(settings.seed.to_le_bytes());
     seed.update(index.to_le_bytes());
     let rng = Xoshiro256PlusPlus::from_seed(seed.finalize().into());
-    let mut table = Table::new(run, network, rng).map_err(|error| GameFileError::of_file(&settings.folder, error))?;
+    let mut games =
+        SelfPlay::new(run, network, rng).map_err(|error| GameFileError::of_file(&settings.folder, error))?;
     let mut shard = Shard::new();
     while shard.positions() < quota && shard.raw_len() < MAX_RAW {
-        let nodes = table.nodes();
-        let game = table.play();
+        let nodes = games.nodes();
+        let game = games.play();
         let before = shard.positions();
         shard.push(&game);
         progress.games.fetch_add(1, Relaxed);
         progress.draws.fetch_add((game.outcome == crate::data::Outcome::Draw).into(), Relaxed);
         progress.plies.fetch_add(game.moves.len() as u64, Relaxed);
-        progress.nodes.fetch_add(table.nodes() - nodes, Relaxed);
+        progress.nodes.fetch_add(games.nodes() - nodes, Relaxed);
         progress.positions.fetch_add(shard.positions() - before, Relaxed);
     }
     shard.save(&settings.folder, index, std::slice::from_ref(run)).map(drop)

@@ -1,7 +1,7 @@
-//! Random openings in the protocol by which OpenBench asks for them before engines play games for data.
+//! Random openings for OpenBench, which asks for them by `genfens` before engines play games for training data.
 
 use super::opening::walk;
-use super::session::Session;
+use super::session::SearchSession;
 use crate::board::{GameHistory, Position};
 use crate::data::random::below;
 use crate::nnue::Network;
@@ -12,32 +12,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Random plies from the starting position, or one more: both sides shall come to move.
+/// Random plies from the starting position. Every second opening has one more, so that both sides get to move first.
 const PLIES: usize = 8;
-/// Random plies from a position of a book, or one more.
+/// Random plies from a position of a book, likewise.
 const PLIES_FROM_BOOK: usize = 3;
-/// A side that is ahead by more centipawns has as good as won, which teaches little.
-const BALANCE: i32 = 600;
-/// Nodes of the search that judges the balance.
+/// The highest score of either side in centipawns; games from decided positions teach a network little.
+const MAX_SCORE: i32 = 600;
+/// Nodes of the search for the score.
 const NODES: u64 = 2000;
-/// Openings in a row that are over or lopsided, after which there will be no other.
-const PATIENCE: u32 = 1000;
+/// Stop after this many rejected openings in a row.
+const MAX_REJECTED: u32 = 1000;
 
-/// What is asked for.
+/// The arguments of `genfens`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// How many positions.
+    /// The number of positions.
     pub count: u64,
-    /// Equal seeds give equal positions.
+    /// The seed of the random numbers; equal seeds give equal positions.
     pub seed: u64,
-    /// A file with a FEN or EPD in each line to start from, in place of the starting position.
+    /// A file with a FEN or EPD in each line, to start from in place of the starting position.
     pub book: Option<PathBuf>,
 }
 
 impl FromStr for Request {
     type Err = String;
 
-    /// Reads `N seed S book FILE|None`; what follows is for other engines.
+    /// Parses `N seed S book FILE|None`. Ignores the words that follow, which are for other engines.
     fn from_str(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let [count, "seed", seed, "book", book, ..] = words[..] else {
@@ -52,16 +52,16 @@ impl FromStr for Request {
     }
 }
 
-/// Hands lines `info string genfens FEN` to `print`: positions after random moves, not over and not lopsided.
+/// Passes lines `info string genfens FEN` to `print`: positions after random moves that are neither over nor decided.
 ///
 /// # Errors
-/// If the book cannot be read or a line of it that was drawn is no position, or hardly any line of it gives a balanced opening.
+/// If the book cannot be read, a drawn line is no position, or hardly any line leads to a balanced opening.
 pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
     let book = request.book.as_deref().map(Book::read).transpose()?;
-    let mut session = Session::new(network, 1, 1).map_err(|error| error.to_string())?;
+    let mut session = SearchSession::new(network, 1, 1).map_err(|error| error.to_string())?;
     let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(request.seed);
-    let (mut found, mut failed) = (0, 0);
+    let (mut found, mut rejected) = (0, 0);
     while found < request.count {
         let (start, plies) = match &book {
             None => (Position::startpos(), PLIES),
@@ -69,44 +69,47 @@ pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)
         };
         let plies = plies + below(2, &mut rng);
         let balanced = walk(start, plies, &mut rng).filter(|position| {
-            session.search(position, &GameHistory::new(), 1, &limits, &mut ()).score.value().abs() <= BALANCE
+            session.search(position, &GameHistory::new(), 1, &limits, &mut ()).score.value().abs() <= MAX_SCORE
         });
         match balanced {
             Some(position) => {
                 print(&format!("info string genfens {}", position.fen(false)));
-                (found, failed) = (found + 1, 0);
+                (found, rejected) = (found + 1, 0);
             }
-            None if failed == PATIENCE => return Err(format!("no balanced opening among {PATIENCE} in a row")),
-            None => failed += 1,
+            None if rejected == MAX_REJECTED => {
+                return Err(format!("no balanced opening among {MAX_REJECTED} in a row"));
+            }
+            None => rejected += 1,
         }
     }
     Ok(())
 }
 
+/// A file of positions.
 struct Book {
     path: PathBuf,
     text: String,
-    /// Where lines begin.
-    starts: Vec<usize>,
+    /// The byte offsets of all lines that are not blank.
+    line_starts: Vec<usize>,
 }
 
 impl Book {
     fn read(path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read the book {path:?}: {error}"))?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let starts: Vec<usize> = lines.map(|line| line.as_ptr().addr() - text.as_ptr().addr()).collect();
-        if starts.is_empty() {
+        let line_starts: Vec<usize> = lines.map(|line| line.as_ptr().addr() - text.as_ptr().addr()).collect();
+        if line_starts.is_empty() {
             return Err(format!("the book {path:?} is empty: expected a FEN or EPD in each line"));
         }
-        Ok(Self { path: path.into(), text, starts })
+        Ok(Self { path: path.into(), text, line_starts })
     }
 
-    /// The position of a random line.
+    /// Returns the position of a random line.
     fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> Result<Position, String> {
-        let start = self.starts[below(self.starts.len(), rng)];
+        let start = self.line_starts[below(self.line_starts.len(), rng)];
         let line = self.text[start..].lines().next().unwrap_or_default();
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        // The operations of an EPD follow its four fields; a FEN has two numbers there.
+        // After the four fields of an EPD come operations; after those of a FEN, two numbers.
         let is_fen = words.len() >= 6 && words[4..6].iter().all(|word| word.parse::<u32>().is_ok());
         let fields = words.len().min(if is_fen { 6 } else { 4 });
         let clocks = if is_fen { "" } else { " 0 1" };

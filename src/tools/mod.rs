@@ -1,4 +1,4 @@
-//! Commands beside playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data.
+//! The commands beside playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data.
 
 pub mod analyse;
 pub mod bench;
@@ -12,3 +12,9 @@ pub mod perft;
 mod session;
 pub mod speedtest;
 pub mod tables;
+
+/// The most threads that options and arguments allow.
+pub const MAX_THREADS: usize = 1024;
+/// The most principal variations that options and arguments allow. No legal position is known to have more than 218
+/// moves.
+pub const MAX_MULTI_PV: usize = 256;

@@ -1,4 +1,4 @@
-//! Network files: what they say of themselves, whether they keep it, and exchange with the trainer bullet.
+//! `kiln net`: describes and verifies network files, and exchanges networks with the trainer bullet.
 
 use crate::board::Position;
 use crate::data::replace;
@@ -9,32 +9,35 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is done to a file.
+/// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Shows the header.
+    /// Print the header.
     Info(PathBuf),
-    /// Compares the expected scores with those of the reference.
+    /// Compare the expected scores with those of the reference evaluation.
     Verify(PathBuf),
-    /// Makes an asset of a file of bullet's.
+    /// Convert bullet's `quantised.bin` into a network file.
     Import {
-        /// The file of bullet's.
+        /// The file that bullet wrote.
         quantised: PathBuf,
-        /// The asset that is written.
+        /// The network file to write.
         out: PathBuf,
-        /// What the file does not tell.
+        /// The header, which bullet's file lacks.
         header: Box<Header>,
     },
-    /// Writes a file as bullet does.
+    /// Convert a network file into `quantised.bin`.
     Export {
-        /// The asset.
+        /// The network file.
         asset: PathBuf,
-        /// The file that is written.
+        /// The file to write.
         out: PathBuf,
     },
 }
 
-/// Does it and hands out lines of text. Fails with one sentence.
+/// Runs a command and passes lines of text to `print`.
+///
+/// # Errors
+/// In one sentence, if a file cannot be read or written or is invalid, or a score differs from the expected one.
 pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), String> {
     match task {
         Task::Info(path) => print(&describe(&load(path)?, fs::metadata(path).map_or(0, |file| file.len()))),
@@ -56,20 +59,21 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads an asset, or says in one sentence why it is none.
+/// Reads a network file.
 fn load(path: &Path) -> Result<Asset, String> {
     let asset = read_file(path).and_then(|bytes| Asset::from_bytes(&bytes));
     asset.map_err(|error| format!("cannot use {}: {error}", path.display()))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    // A device or a pipe stays what it is.
-    let is_replaced = fs::metadata(path).map_or(true, |there| there.is_file());
+    // Regular files are replaced atomically; devices and pipes are written to.
+    let is_replaced = fs::metadata(path).map_or(true, |metadata| metadata.is_file());
     let written = if is_replaced { replace(path, bytes) } else { fs::write(path, bytes) };
     written.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// Positions whose scores are added to what is imported: much and little material, kings on both halves, Black to move.
+/// Positions whose scores are recorded in imported networks: much and little material, kings on both halves, Black to
+/// move.
 pub const SAMPLES: [&str; 8] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/2KR3R w kq - 0 1",
@@ -81,19 +85,19 @@ pub const SAMPLES: [&str; 8] = [
     "8/8/4k3/8/3q4/8/8/4K3 w - - 0 1",
 ];
 
-/// The scores that the reference gives these positions, but for those too large to be kept.
+/// Returns the reference scores of these positions, except those that do not fit into the file format.
 ///
 /// # Panics
-/// If one is no FEN.
+/// If a FEN is invalid.
 pub fn expected(asset: &Asset, fens: &[&str]) -> Vec<Expected> {
     let score = |fen: &&str| {
-        let score = reference(asset, &fen.parse().expect("samples are positions"));
+        let score = reference(asset, &fen.parse().expect("the FEN is valid"));
         Some(Expected { fen: (*fen).into(), score: score.try_into().ok()? })
     };
     fens.iter().filter_map(score).collect()
 }
 
-/// [`Asset::evaluate`] for a position of the engine.
+/// Returns the reference score of a position, by [`Asset::evaluate`].
 pub fn reference(asset: &Asset, position: &Position) -> i64 {
     let pieces = Square::ALL.into_iter().filter_map(|square| {
         let piece = position.piece_on(square)?;
@@ -103,33 +107,34 @@ pub fn reference(asset: &Asset, position: &Position) -> i64 {
 }
 
 fn verify(asset: &Asset, mut print: impl FnMut(&str)) -> Result<(), String> {
-    // What follows a first layer is computed in floating point, perhaps in another order.
+    // Later layers are computed in floating point, perhaps in another order.
     let tolerance = if asset.header.head == Head::Single { 0 } else { 1 };
-    let mut wrong = 0;
+    let mut wrong_count = 0;
     for Expected { fen, score } in &asset.header.expected {
-        let position = fen.parse().map_err(|error| format!("an expected score has a position with a {error}"))?;
+        let position = fen.parse().map_err(|error| format!("an expected score has a {error}"))?;
         let found = reference(asset, &position);
         let is_wrong = found.abs_diff((*score).into()) > tolerance;
-        wrong += usize::from(is_wrong);
+        wrong_count += usize::from(is_wrong);
         print(&format!("{}  found {found}, expected {score}: {fen}", if is_wrong { "wrong" } else { "right" }));
     }
     let all = asset.header.expected.len();
-    if wrong > 0 {
-        return Err(format!("{wrong} of {all} expected scores are not what the network gives"));
+    if wrong_count > 0 {
+        return Err(format!("{wrong_count} of {all} expected scores differ from those of the network"));
     }
-    print(&format!("the hash is right, and {all} of {all} expected scores"));
+    print(&format!("the hash and {all} of {all} expected scores are right"));
     Ok(())
 }
 
-/// The header as a list, one field a line.
+/// Formats the header with one field per line.
 fn describe(asset: &Asset, file_length: u64) -> String {
     let header = &asset.header;
     let Header { provenance, inputs, .. } = header;
     let numbers = |buckets: &[u8]| buckets.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
-    let or_unknown = |is_known: bool, text: String| if is_known { text } else { "not known".into() };
+    let or_unknown = |is_known: bool, text: String| if is_known { text } else { "unknown".into() };
 
     let mut text = String::new();
-    let mut line = |field: &str, value: String| writeln!(text, "{field:<16}{value}").expect("strings take all");
+    let mut line =
+        |field: &str, value: String| writeln!(text, "{field:<16}{value}").expect("writing to a string never fails");
     line("name", header.name.clone());
     line("shape", header.shape());
     line("mirrored", (if inputs.mirrored { "yes" } else { "no" }).into());
@@ -141,13 +146,16 @@ fn describe(asset: &Asset, file_length: u64) -> String {
         }
     }
     if header.output_bucket_count() > 1 {
-        line("output buckets", format!("{} for 0 to 32 pieces", numbers(&header.output_buckets)));
+        line(
+            "output buckets",
+            format!("{} for 0 to {} pieces", numbers(&header.output_buckets), header.output_buckets.len() - 1),
+        );
     }
     if let Some([before, after]) = asset.zero_groups() {
         let [before, after] = [before, after].map(|share| format!("{:.1} %", 100.0 * share));
         line(
             "zero groups",
-            format!("{before} of the first layer's inputs by fours, {after} as the build arranges them"),
+            format!("{before} of the groups of four inputs to the first layer, {after} as the build arranges them"),
         );
     }
     line("quantisation", format!("qa {}, qb {}, scale {}", header.qa, header.qb, header.scale));
@@ -163,6 +171,6 @@ fn describe(asset: &Asset, file_length: u64) -> String {
     line("expected scores", header.expected.len().to_string());
     line("sha256", hexadecimal(&header.sha256));
     line("size", format!("{file_length} bytes, weights of {} bytes", header.payload_length()));
-    // Lines are printed with an end of their own.
+    // The caller prints a final newline.
     text.trim_end().into()
 }

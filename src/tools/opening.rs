@@ -1,19 +1,20 @@
-//! Random positions for games to begin with.
+//! Random openings.
 
 use crate::board::Position;
 use crate::data::random::below;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Whether something happens that does so in so many of a hundred cases.
+/// Returns true with a probability of `percent`.
 pub fn chance(percent: u32, rng: &mut Xoshiro256PlusPlus) -> bool {
     below(100, rng) < percent as usize
 }
 
-/// A position after random moves, not over yet.
+/// Returns a position, not over, after a random number of random moves within `plies`. It starts from double Chess960
+/// with a probability of `frc_percent`, else from the starting position.
 pub fn opening(frc_percent: u32, plies: [u32; 2], rng: &mut Xoshiro256PlusPlus) -> Position {
     loop {
         let start = if chance(frc_percent, rng) {
-            let mut number = || below(960, rng) as u32;
+            let mut number = || below(CHESS960_POSITIONS as usize, rng) as u32;
             chess960(number(), number())
         } else {
             Position::startpos()
@@ -25,7 +26,7 @@ pub fn opening(frc_percent: u32, plies: [u32; 2], rng: &mut Xoshiro256PlusPlus) 
     }
 }
 
-/// A position so many random moves on; none if it is over, or the game was before.
+/// Plays random moves. Returns `None` if the game ends within them.
 pub fn walk(mut position: Position, plies: usize, rng: &mut Xoshiro256PlusPlus) -> Option<Position> {
     for _ in 0..plies {
         let moves = position.moves();
@@ -34,10 +35,13 @@ pub fn walk(mut position: Position, plies: usize, rng: &mut Xoshiro256PlusPlus) 
         }
         position = position.make(moves[below(moves.len(), rng)]);
     }
-    (position.has_legal_move()).then_some(position)
+    position.has_legal_move().then_some(position)
 }
 
-/// The starting position of Chess960 with a rank for each side; 518 is that of chess.
+/// The number of starting positions of Chess960.
+const CHESS960_POSITIONS: u32 = 960;
+
+/// Returns the position of double Chess960 with these numbers for White's and Black's home ranks; 518 is that of chess.
 ///
 /// # Panics
 /// If a number is not below 960.
@@ -51,9 +55,9 @@ pub fn chess960(white: u32, black: u32) -> Position {
     fen.parse().expect("starting positions are legal")
 }
 
-/// The pieces of a numbered starting position from the a-file on, by Scharnagl's numbers.
+/// Returns the pieces of a home rank from the a-file on, by Scharnagl's numbering.
 fn home_rank(number: u32) -> String {
-    assert!(number < 960, "there are 960 starting positions, counted from 0");
+    assert!(number < CHESS960_POSITIONS, "Chess960 has {CHESS960_POSITIONS} starting positions, counted from 0");
     let mut rank = [' '; 8];
     let number = number as usize;
     rank[2 * (number % 4) + 1] = 'b';
@@ -62,7 +66,7 @@ fn home_rank(number: u32) -> String {
         *rank.iter_mut().filter(|square| **square == ' ').nth(place).expect("enough squares are free") = piece;
     };
     put(&mut rank, number / 16 % 6, 'q');
-    // Two knights on the five squares that are left.
+    // The two knights stand on two of the five squares that are left.
     let pairs = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
     let (first, second) = pairs.clone().nth(number / 96).expect("there are ten pairs");
     put(&mut rank, second, 'n');
@@ -83,8 +87,8 @@ mod tests {
         assert_eq!(chess960(518, 518), Position::startpos());
         assert_eq!(home_rank(0), "bbqnnrkr");
         assert_eq!(home_rank(959), "rkrnnqbb");
-        let all: HashSet<String> = (0..960).map(home_rank).collect();
-        assert_eq!(all.len(), 960);
+        let all: HashSet<String> = (0..CHESS960_POSITIONS).map(home_rank).collect();
+        assert_eq!(all.len() as u32, CHESS960_POSITIONS);
         for rank in all {
             let find = |piece| rank.match_indices(piece).map(|(place, _)| place).collect::<Vec<_>>();
             let (king, rooks, bishops) = (find("k"), find("r"), find("b"));

@@ -1,11 +1,11 @@
-//! Counting the leaves of the tree of legal moves, the standard test of a move generator.
+//! Perft: counts the leaves of the tree of legal moves, the standard test of a move generator.
 
 use crate::board::{MoveList, Position};
 use crate::types::Move;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// The number of move sequences of this length. The last ply is counted, not made.
+/// Returns the number of move sequences of length `depth`. Counts the moves of the last ply without making them.
 pub fn perft(position: &Position, depth: u32) -> u64 {
     match depth {
         0 => 1,
@@ -24,27 +24,27 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
     }
 }
 
-/// [`perft`] for each legal move on so many threads; `depth` counts that move.
+/// Runs [`perft`] for each legal move, on several threads; `depth` includes that move.
 ///
 /// # Panics
 /// If the system refuses a thread.
 pub fn divide(position: &Position, depth: u32, threads: usize) -> Vec<(Move, u64)> {
     let roots = position.moves();
     let counts: Vec<AtomicU64> = roots.iter().map(|_| AtomicU64::new(0)).collect();
-    // Moves and answers are small enough pieces of work to keep all threads busy until the end.
-    let mut pieces: Vec<(usize, Position, u32)> = Vec::new();
+    // Pairs of a move and a reply are small enough to keep all threads busy until the end.
+    let mut jobs: Vec<(usize, Position, u32)> = Vec::new();
     for (root, &mv) in roots.iter().enumerate() {
         let next = position.make(mv);
         match depth {
-            0..=2 => pieces.push((root, next, depth.saturating_sub(1))),
-            _ => pieces.extend(next.moves().iter().map(|&answer| (root, next.make(answer), depth - 2))),
+            0..=2 => jobs.push((root, next, depth.saturating_sub(1))),
+            _ => jobs.extend(next.moves().iter().map(|&reply| (root, next.make(reply), depth - 2))),
         }
     }
-    let taken = AtomicUsize::new(0);
+    let next_job = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
-                while let Some((root, position, depth)) = pieces.get(taken.fetch_add(1, Relaxed)) {
+                while let Some((root, position, depth)) = jobs.get(next_job.fetch_add(1, Relaxed)) {
                     counts[*root].fetch_add(perft(position, *depth), Relaxed);
                 }
             });

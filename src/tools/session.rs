@@ -1,4 +1,4 @@
-//! The search as the tools use it.
+//! A search session: what the tools keep from search to search.
 
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
@@ -8,83 +8,85 @@ use crate::search::{
 use std::sync::Arc;
 use std::thread;
 
-/// Searches one position after another with the same threads and hash.
-pub(super) struct Session {
+/// Searches one position after another with the same threads and transposition table, without tablebases.
+pub(super) struct SearchSession {
     network: Network,
-    table: TranspositionTable,
+    tt: TranspositionTable,
     threads: Threads,
     signals: Arc<Signals>,
 }
 
-impl Session {
+impl SearchSession {
+    /// Creates a session with a transposition table of `megabytes`.
+    ///
+    /// # Errors
+    /// If the system refuses the memory.
     pub fn new(network: &Network, megabytes: usize, threads: usize) -> Result<Self, OutOfMemory> {
-        let (table, signals) = (TranspositionTable::new(megabytes)?, Arc::default());
-        Ok(Self { network: network.clone(), table, threads: Threads::new(threads)?, signals })
+        let (tt, threads) = (TranspositionTable::new(megabytes)?, Threads::new(threads)?);
+        Ok(Self { network: network.clone(), tt, threads, signals: Arc::default() })
     }
 
-    /// By which a search can be stopped from outside.
+    /// Returns the signals by which another thread can stop a search.
     pub fn signals(&self) -> Arc<Signals> {
         Arc::clone(&self.signals)
     }
 
-    /// The next search has nothing to do with the last.
+    /// Clears the transposition table and the histories.
     pub fn new_game(&mut self) {
-        self.table.clear(self.threads.count());
-        self.forget();
+        self.tt.clear(self.threads.count());
+        self.clear_histories();
     }
 
-    /// Forgets all but the hash.
-    pub fn forget(&mut self) {
+    /// Clears the histories, but not the transposition table.
+    pub fn clear_histories(&mut self) {
         self.threads.clear();
     }
 
-    /// How much of the hash the last search has filled, in thousandths.
+    /// Returns how much of the transposition table the last search has filled, in thousandths.
     pub fn hashfull(&self) -> u32 {
-        self.table.hashfull()
+        self.tt.hashfull()
     }
 
-    /// [`Session::search_here`] on a thread with the stack for it.
+    /// Runs [`SearchSession::search_here`] on a new thread with a sufficient stack.
     ///
     /// # Panics
-    /// If the system has no thread for the search.
+    /// If the system refuses the thread.
     pub fn search(
         &mut self,
         position: &Position,
         history: &GameHistory,
-        lines: usize,
+        multi_pv: usize,
         limits: &Limits,
         sink: &mut (impl Sink + Send),
     ) -> SearchResult {
         thread::scope(|scope| {
-            let run = || self.search_here(position, history, lines, limits, sink);
+            let run = || self.search_here(position, history, multi_pv, limits, sink);
             let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
-            thread.expect("the system has a thread for us").join().expect("a search does not panic")
+            thread.expect("the system provides a thread").join().expect("a search does not panic")
         })
     }
 
-    /// As [`Threads::search`], whose stack it needs.
+    /// Searches all moves of a position, as [`Threads::search`]. The calling thread needs [`STACK`] bytes of stack.
     pub fn search_here(
         &mut self,
         position: &Position,
         history: &GameHistory,
-        lines: usize,
+        multi_pv: usize,
         limits: &Limits,
         sink: &mut impl Sink,
     ) -> SearchResult {
-        let Self { network, table, threads, signals } = self;
-        let (tables, probing) = (None, Probing::default());
-        let search = SearchRequest {
+        let request = SearchRequest {
             position,
             history,
             search_moves: &[],
-            multi_pv: lines,
+            multi_pv,
             limits,
-            network,
-            tt: table,
-            tablebases: tables,
-            probing,
-            signals,
+            network: &self.network,
+            tt: &self.tt,
+            tablebases: None,
+            probing: Probing::default(),
+            signals: &self.signals,
         };
-        threads.search(&search, sink)
+        self.threads.search(&request, sink)
     }
 }

@@ -1,12 +1,12 @@
-//! How fast the engine searches the positions of whole games, with threads and hash as in play.
+//! Measures the speed of the search on the positions of whole games, with threads and hash as in play.
 
-use super::session::Session;
+use super::session::SearchSession;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::Limits;
 use std::time::{Duration, Instant};
 
-/// Games to search move by move.
+/// The games, each with its players and moves.
 const GAMES: [(&str, &str); 3] = [
     (
         "Morphy against Brunswick and Isouard, 1858",
@@ -30,23 +30,24 @@ const GAMES: [(&str, &str); 3] = [
     ),
 ];
 
-/// What is asked for.
+/// The arguments of `kiln speedtest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speedtest {
-    /// How many threads, at least 1.
+    /// The number of threads, at least 1.
     pub threads: usize,
-    /// The hash in megabytes, at least 1.
+    /// Megabytes of the transposition table, at least 1.
     pub megabytes: usize,
-    /// How long it takes, all in all.
+    /// The time for all positions together.
     pub time: Duration,
 }
 
-/// Searches the positions of some games one after another, as an engine does that plays, all for the same time. Hands lines of text to `print`; the last is `N nodes N nps`.
+/// Searches the positions of some games in order, as in play, each for the same time. Passes lines of text to `print`;
+/// the last is `N nodes N nps`.
 ///
 /// # Errors
-/// If there is no memory for the hash.
+/// If the system refuses the memory of the transposition table.
 pub fn speedtest(test: &Speedtest, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
-    let mut session = Session::new(network, test.megabytes, test.threads).map_err(|error| error.to_string())?;
+    let mut session = SearchSession::new(network, test.megabytes, test.threads).map_err(|error| error.to_string())?;
     let count: usize = GAMES.iter().map(|(_, moves)| moves.split(' ').count()).sum();
     let limits = Limits { movetime: Some(test.time / count as u32), ..Limits::default() };
     print(&format!(

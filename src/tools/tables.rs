@@ -1,4 +1,4 @@
-//! Shows what the build fired: the list of blobs, and single entries of them drawn as boards.
+//! `kiln tables`: lists the lookup tables that the build generated, and draws their entries as boards.
 
 use crate::board::Position;
 use crate::tables::{
@@ -9,7 +9,7 @@ use crate::types::{Bitboard, Color, File, Rank, Square};
 use kiln_gen::hexadecimal;
 use kiln_gen::layout::NO_SLOT;
 
-/// The manifest as a table: one blob a line.
+/// Formats the manifest with one blob per line.
 pub fn describe() -> String {
     let mut text = format!("{:<15}{:>10}{:>7}  {:<24}sha256\n", "blob", "bytes", "align", "type");
     for blob in manifest().blobs {
@@ -19,14 +19,16 @@ pub fn describe() -> String {
     text
 }
 
-/// What can be drawn, for the message on anything else.
+/// What can be drawn, for error messages.
 const DRAWINGS: &str = "rook, bishop, queen, knight, king, white-pawn, black-pawn, between, line or superpiece";
 
-/// Draws one entry of the tables as a board with White below.
+/// Draws one entry of a lookup table as a board from White's side.
 ///
-/// `words` are a piece and its square, then perhaps which squares are occupied (hexadecimal, names of squares, or a FEN, in one word or
-/// several); or `between` or `line` and two squares; or `superpiece` and a square. Fails with a sentence that says which word is wrong and what
-/// is allowed.
+/// `words` are a piece and its square, then optionally the occupied squares (hexadecimal, names of squares, or a FEN,
+/// in one word or several); or `between` or `line` and two squares; or `superpiece` and a square.
+///
+/// # Errors
+/// In one sentence that says which word is wrong and what is allowed.
 ///
 /// ```
 /// use kiln::tools::tables::draw;
@@ -35,7 +37,7 @@ const DRAWINGS: &str = "rook, bishop, queen, knight, king, white-pawn, black-paw
 /// # Ok::<(), String>(())
 /// ```
 pub fn draw(words: &[&str]) -> Result<String, String> {
-    let (&what, words) = words.split_first().ok_or(format!("nothing to draw: expected {DRAWINGS}"))?;
+    let (&what, words) = words.split_first().ok_or(format!("expected what to draw: {DRAWINGS}"))?;
     match what {
         "between" => draw_pair(words, between, "strictly between"),
         "line" => draw_pair(words, line, "on the line through"),
@@ -45,7 +47,7 @@ pub fn draw(words: &[&str]) -> Result<String, String> {
 }
 
 fn draw_attacks(what: &str, words: &[&str]) -> Result<String, String> {
-    // A letter as in FEN, and the attack set.
+    // The piece's letter in FEN, and its attacks.
     let (letter, attacks): (char, fn(Square, Bitboard) -> Bitboard) = match what {
         "rook" => ('R', rook_attacks),
         "bishop" => ('B', bishop_attacks),
@@ -72,7 +74,7 @@ fn draw_attacks(what: &str, words: &[&str]) -> Result<String, String> {
     });
     Ok(format!(
         "{board}\n{letter} {what} on {square}   x attacked   X attacked and occupied   o occupied\n{}\n",
-        sum(attacked)
+        summary(attacked)
     ))
 }
 
@@ -90,7 +92,7 @@ fn draw_pair(words: &[&str], table: fn(Square, Square) -> Bitboard, relation: &s
         };
         mark.to_string()
     });
-    Ok(format!("{board}\no {a} and {b}   x {relation} them\n{}\n", sum(set)))
+    Ok(format!("{board}\no {a} and {b}   x {relation} them\n{}\n", summary(set)))
 }
 
 fn draw_superpiece(words: &[&str]) -> Result<String, String> {
@@ -103,11 +105,11 @@ fn draw_superpiece(words: &[&str]) -> Result<String, String> {
         NO_SLOT => ".".into(),
         slot => format!("{}{}", ["n", "ne", "e", "se", "s", "sw", "w", "nw"][usize::from(slot / 8)], slot % 8),
     });
-    let reached = sum(Bitboard(superpiece().reach[square]));
+    let reached = summary(Bitboard(superpiece().reach[square]));
     Ok(format!("{board}\n@ superpiece on {square}   lane and slot of each square, slot 0 is a knight's\n{reached}\n"))
 }
 
-/// A board with coordinates; `cell` gives what stands on a square, in at most `width` letters.
+/// Draws a board with coordinates. `cell` returns the text of a square, at most `width` characters.
 fn board(width: usize, cell: impl Fn(Square) -> String) -> String {
     let mut text = String::new();
     for rank in Rank::ALL.into_iter().rev() {
@@ -124,7 +126,7 @@ fn board(width: usize, cell: impl Fn(Square) -> String) -> String {
     text + "\n"
 }
 
-fn sum(set: Bitboard) -> String {
+fn summary(set: Bitboard) -> String {
     format!("{} squares, {:#018x}", set.len(), set.0)
 }
 
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn occupied_squares_in_all_forms() {
+    fn all_forms_of_occupied_squares() {
         let expected = Ok([Square::E6, Square::G4].into_iter().collect());
         for words in
             [&["e6", "g4"][..], &["e6 g4"], &["g4,e6"], &["e6,", "g4"], &["0x100040000000"], &["0x0000100040000000"]]

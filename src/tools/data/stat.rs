@@ -1,30 +1,32 @@
+//! Statistics of games: `kiln data stat`.
+
 use crate::data::{Game, GameFileError, Outcome, is_trainable, read};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// More keys than this are thinned out.
+/// The most keys that are kept; above this only a random share is.
 const MAX_KEYS: usize = 1 << 24;
-/// Widths of the ranges of scores and lengths.
+/// Widths and ends of the ranges of scores, in centipawns, and of game lengths, in plies.
 const SCORE_STEP: i32 = 100;
 const SCORE_END: i32 = 1500;
 const LENGTH_STEP: usize = 25;
 const LENGTH_END: usize = 300;
-/// Means over fewer games are not compared.
-const FEWEST_GAMES: u64 = 20;
+/// The fewest games whose mean results are compared.
+const MIN_GAMES: u64 = 20;
 
-/// Positions with their results.
+/// Positions, with the sums of their results and squared results.
 #[derive(Clone, Copy, Default)]
 struct Bin {
     count: u64,
     points: f64,
     squares: f64,
-    /// How many games they come from, and the number of the last.
+    /// The number of games that the positions come from, and the number of the last.
     games: u64,
     last_game: u64,
 }
 
 impl Bin {
-    /// Games are numbered from 1.
+    /// Adds a position with its result. Games are numbered from 1.
     fn add(&mut self, game: u64, points: f32) {
         self.games += u64::from(game != self.last_game);
         self.last_game = game;
@@ -33,29 +35,30 @@ impl Bin {
         self.squares += f64::from(points * points);
     }
 
+    /// Returns the mean result.
     fn mean(&self) -> f64 {
         self.points / self.count.max(1) as f64
     }
 
-    /// Of the mean. Positions of one game share their result and count as one.
+    /// Returns the standard error of the mean. Positions of one game share their result and count as one.
     fn error(&self) -> f64 {
         let variance = self.squares / self.count.max(1) as f64 - self.mean().powi(2);
-        // Where all games ended alike the next may still end otherwise.
+        // Even if all games ended alike, the next may end otherwise.
         (variance.max(0.02) / self.games.max(1) as f64).sqrt()
     }
 
-    /// Whether the mean lies below another by more than chance would do it.
+    /// Returns whether the mean is below another by more than four standard errors.
     fn is_below(&self, other: &Self) -> bool {
-        let enough = self.games.min(other.games) >= FEWEST_GAMES;
+        let enough = self.games.min(other.games) >= MIN_GAMES;
         enough && other.mean() - self.mean() > 4.0 * self.error().hypot(other.error())
     }
 }
 
-/// The keys of positions, or of a random share of them, to find those that come again.
+/// The keys of positions, or of a random share of them, to count duplicates.
 #[derive(Default)]
 struct Keys {
     keys: Vec<u64>,
-    /// Keys are kept whose bits here are zero.
+    /// Only keys without these bits are kept.
     mask: u64,
 }
 
@@ -71,7 +74,7 @@ impl Keys {
         }
     }
 
-    /// Which share of the positions was there before.
+    /// Returns the share of positions that occurred before.
     fn duplicates(mut self) -> f64 {
         let all = self.keys.len();
         self.keys.sort_unstable();
@@ -87,7 +90,7 @@ struct Statistics {
     outcomes: [u64; 3],
     lengths: [u64; LENGTH_END / LENGTH_STEP + 1],
     scores: [Bin; (2 * SCORE_END / SCORE_STEP) as usize + 2],
-    /// By the number of pieces.
+    /// Indexed by the number of pieces.
     pieces: Vec<Bin>,
     white_to_move: u64,
     keys: Keys,
@@ -114,7 +117,7 @@ impl Statistics {
     }
 }
 
-/// Tables of what is in these files.
+/// Returns tables of statistics of all games in these files.
 pub fn stat(files: &[PathBuf]) -> Result<String, GameFileError> {
     let mut all = Statistics { pieces: vec![Bin::default(); 33], ..Statistics::default() };
     for file in files {
@@ -134,16 +137,16 @@ impl Statistics {
         let mut text = String::new();
         let games: u64 = self.outcomes.iter().sum();
         let of = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
-        let mut line = |words: std::fmt::Arguments| writeln!(text, "{words}").expect("memory takes all text");
+        let mut line = |words: std::fmt::Arguments| writeln!(text, "{words}").expect("writing to a string never fails");
         line(format_args!("games      {games}"));
-        line(format_args!("plies      {}, {:.1} a game", self.plies, of(self.plies, games)));
+        line(format_args!("plies      {}, {:.1} per game", self.plies, of(self.plies, games)));
         let share = 100.0 * of(self.trainable, self.plies);
-        line(format_args!("positions  {} to learn from, {share:.1} % of the plies", self.trainable));
+        line(format_args!("positions  {} for training, {share:.1} % of the plies", self.trainable));
         let [black, draws, white] = [Outcome::BlackWins, Outcome::Draw, Outcome::WhiteWins]
             .map(|outcome| 100.0 * of(self.outcomes[outcome as usize], games));
         line(format_args!("outcomes   {white:.1} % White, {draws:.1} % drawn, {black:.1} % Black"));
         line(format_args!("to move    {:.1} % White", 100.0 * of(self.white_to_move, self.trainable)));
-        let sample = if self.keys.mask == 0 { "" } else { ", by a sample" };
+        let sample = if self.keys.mask == 0 { "" } else { ", of a sample" };
         line(format_args!("duplicates {:.3} % of the positions{sample}", 100.0 * self.keys.duplicates()));
 
         line(format_args!("\nplies      games"));

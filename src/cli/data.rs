@@ -1,35 +1,26 @@
 //! The arguments after `kiln datagen` and `kiln data`.
 
-use super::{MAX_THREADS, read_number};
+use super::read_number;
+use kiln::tools::MAX_THREADS;
 use kiln::tools::data::Task;
 use kiln::tools::datagen::Settings;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
-/// `kiln datagen`: what to generate, and with which network, if not with the one of the program.
+/// The arguments of `kiln datagen`.
 pub struct Datagen {
     /// What to generate.
     pub settings: Settings,
-    /// The file of the network.
+    /// The network's file; `None` for the embedded network.
     pub network: Option<PathBuf>,
 }
 
-/// Reads what follows `datagen`; nothing if help is asked for.
+/// Parses the arguments after `datagen`. Returns `None` if they ask for help.
 pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, lexopt::Error> {
     let mut folder = None;
     let mut network = None;
     let mut positions = None;
-    let mut settings = Settings {
-        folder: PathBuf::new(),
-        positions: 0,
-        shard_positions: 250_000,
-        soft_nodes: 1000,
-        threads: 1,
-        seed: 1,
-        frc_percent: 20,
-        hash: 2,
-        commit: std::option_env!("KILN_COMMIT").map(String::from),
-    };
+    let mut settings = Settings { commit: option_env!("KILN_COMMIT").map(String::from), ..Settings::default() };
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
@@ -48,11 +39,11 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
     }
     let example = "as in: kiln datagen games --positions 1000000";
     settings.folder = folder.ok_or(format!("datagen needs a folder for its shards, {example}"))?;
-    settings.positions = positions.ok_or(format!("datagen needs --positions, how many to generate, {example}"))?;
+    settings.positions = positions.ok_or(format!("datagen needs --positions, the number of positions, {example}"))?;
     Ok(Some(Box::new(Datagen { settings, network })))
 }
 
-/// Reads what follows `data`; nothing if help is asked for.
+/// Parses the arguments after `data`. Returns `None` if they ask for help.
 pub fn data(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
     let mut words = Vec::new();
     let mut seed = None;

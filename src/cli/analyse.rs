@@ -1,28 +1,27 @@
 //! The arguments after `kiln analyse`.
 
-use super::{MAX_THREADS, read_number};
+use super::read_number;
 use kiln::board::{GameHistory, Position};
 use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
 use kiln::tools::analyse::Analysis;
+use kiln::tools::{MAX_MULTI_PV, MAX_THREADS};
 use lexopt::prelude::*;
 use std::time::Duration;
 
-/// Hash in megabytes unless another is asked for.
-const DEFAULT_HASH: usize = 256;
-/// More lines hardly fit on a screen, and more moves a position hardly has.
-const MAX_LINES: usize = 256;
+/// The default of `--hash` in megabytes.
+pub const DEFAULT_HASH: usize = 256;
 
-/// Reads what follows `analyse`; nothing if help is asked for.
+/// Parses the arguments after `analyse`. Returns `None` if they ask for help.
 pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Box<Analysis>>, lexopt::Error> {
     let mut words = Vec::new();
     let mut limits = Limits::default();
-    let (mut lines, mut megabytes, mut threads) = (1, DEFAULT_HASH, 1);
+    let (mut multi_pv, mut megabytes, mut threads) = (1, DEFAULT_HASH, 1);
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("time") => limits.movetime = Some(arguments.value()?.parse_with(read_seconds)?),
             Long("depth") => limits.depth = Some(read_number(arguments, 1..=MAX_PLY as u32)?),
-            Long("lines") => lines = read_number(arguments, 1..=MAX_LINES)?,
+            Long("lines") => multi_pv = read_number(arguments, 1..=MAX_MULTI_PV)?,
             Long("hash") => megabytes = read_number(arguments, 1..=MAX_MEGABYTES)?,
             Long("threads") => threads = read_number(arguments, 1..=MAX_THREADS)?,
             Value(word) => words.push(word.string()?),
@@ -30,11 +29,12 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Box<Analysis>>, le
         }
     }
     let (position, history) = read_position(&words.join(" "))?;
-    let lines = lines.min(position.count_moves().max(1));
-    Ok(Some(Box::new(Analysis { position, history, limits, lines, megabytes, threads })))
+    let multi_pv = multi_pv.min(position.count_moves().max(1));
+    Ok(Some(Box::new(Analysis { position, history, limits, multi_pv, megabytes, threads })))
 }
 
-/// `[FEN | startpos] [moves MOVE …]`, moves in UCI or standard algebraic notation, with or without their numbers.
+/// Parses `[FEN | startpos] [moves MOVE …]`, with moves in UCI or standard algebraic notation (SAN), with or without
+/// move numbers.
 fn read_position(text: &str) -> Result<(Position, GameHistory), String> {
     let mut words = text.split_ascii_whitespace();
     let start = words.by_ref().take_while(|&word| word != "moves").collect::<Vec<_>>().join(" ");
@@ -44,7 +44,7 @@ fn read_position(text: &str) -> Result<(Position, GameHistory), String> {
     };
     let mut history = GameHistory::new();
     for word in words {
-        // "12." stands before a move, "12.Nf3" is one.
+        // A word is a number ("12."), a move, or both ("12.Nf3").
         let text = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
         let text = if word.contains('.') { text } else { word };
         if text.is_empty() {

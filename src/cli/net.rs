@@ -2,12 +2,12 @@
 
 use super::read_number;
 use kiln::tools::net::Task;
-use kiln_gen::network::{Head, Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
+use kiln_gen::network::{Head, Header, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS, equal_output_buckets};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Reads what follows `net`; nothing if help is asked for.
+/// Parses the arguments after `net`. Returns `None` if they ask for help.
 pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
     let mut words = Vec::new();
     let (mut header, mut hidden) = (Header::plain(0), None);
@@ -46,7 +46,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
         (Some("info"), [file]) => Task::Info(file.clone()),
         (Some("verify"), [file]) => Task::Verify(file.clone()),
         (Some("import"), [quantised, out]) => {
-            let hidden = hidden.ok_or("net import needs --hidden, the width of an accumulator, as in --hidden 256")?;
+            let hidden = hidden.ok_or("net import needs --hidden, the width of the accumulator, as in --hidden 256")?;
             let header = Box::new(Header { hidden, ..header });
             Task::Import { quantised: quantised.clone(), out: out.clone(), header }
         }
@@ -63,11 +63,11 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
 
 fn read_layers(text: &str) -> Result<Head, String> {
     let widths = text.split_once(',').and_then(|(first, second)| Some((first.parse().ok()?, second.parse().ok()?)));
-    let (first, second) = widths.ok_or(format!("bad layers {text:?}: expected their widths, as in 16,32"))?;
+    let (first, second) = widths.ok_or(format!("bad layers {text:?}: expected two widths, as in 16,32"))?;
     Ok(Head::Layers { first, second })
 }
 
-/// The buckets from a1 to h8, in one argument or in a file.
+/// Parses the king buckets from a1 to h8, given as a list or as the path of a file with the list.
 fn read_king_buckets(value: OsString) -> Result<[u8; 64], String> {
     let is_list = |text: &&str| text.chars().all(|c| c.is_ascii_digit() || c == ',' || c.is_whitespace());
     let text = match value.to_str().filter(is_list) {
@@ -78,6 +78,7 @@ fn read_king_buckets(value: OsString) -> Result<[u8; 64], String> {
     let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
     let numbers: Option<Vec<u8>> = words.map(|word| word.parse().ok()).collect();
     numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(|| {
-        "bad king buckets: expected 64 numbers from 0 to 31 for a1 to h8, with commas or spaces between".into()
+        let max = MAX_FEATURE_SETS - 1;
+        format!("bad king buckets: expected 64 numbers from 0 to {max} for a1 to h8, separated by commas or spaces")
     })
 }

@@ -1,0 +1,71 @@
+//! The text of `kiln help`.
+
+use super::{SPEEDTEST_HASH_PER_THREAD, SPEEDTEST_SECONDS, analyse};
+use kiln::tools::bench::DEFAULT_DEPTH;
+use kiln::tools::datagen::Settings;
+
+/// Returns the text of `kiln help`, with the defaults that the commands use.
+pub fn help() -> String {
+    let Settings { shard_positions, soft_nodes, frc_percent, hash, .. } = Settings::default();
+    let analysis_hash = analyse::DEFAULT_HASH;
+    format!(
+        "\
+Kiln, a UCI chess engine.
+
+  kiln                    speak UCI on standard input; chess GUIs start it like this
+  kiln bench [DEPTH]      search fixed positions to depth {DEFAULT_DEPTH} or DEPTH; the node count
+                          identifies the version
+  kiln speedtest [THREADS] [HASH] [SECONDS]
+                          search the positions of some games and show the nodes per
+                          second; by default on all processors, with {SPEEDTEST_HASH_PER_THREAD} MB of hash
+                          per thread, for {SPEEDTEST_SECONDS} seconds
+  kiln analyse [FEN | startpos] [moves MOVE ...] [--time SECONDS] [--depth N]
+                  [--lines N] [--hash MB] [--threads N]
+                          show the best lines, with {analysis_hash} MB of hash by default; moves
+                          like e2e4 or Nf3
+  kiln perft DEPTH [FEN] [--divide] [--threads N]
+                          count the leaves of the move tree from FEN or the starting
+                          position; --divide shows the count of each root move
+  kiln tables             list the lookup tables that the build generated
+  kiln tables PIECE SQUARE [OCCUPIED]
+                          draw the attacks of a rook, bishop, queen, knight, king,
+                          white-pawn or black-pawn; OCCUPIED is hexadecimal as in
+                          0x1000, squares as in e6 g4, or a FEN
+  kiln tables between|line SQUARE SQUARE
+                          draw the squares between two squares, or the line through
+                          them
+  kiln tables superpiece SQUARE
+                          draw the slots of a queen and knight in one
+  kiln net info FILE      show the header of a network file
+  kiln net verify FILE    check its hash and expected scores
+  kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
+                  [--merged-kings] [--threats] [--king-buckets LIST]
+                  [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]
+                          convert what the trainer bullet wrote into a network file;
+                          LIST is 64 numbers for a1 to h8, or a file of them; with
+                          --layers, pairwise products feed the first layer
+  kiln net export FILE QUANTISED
+                          write the weights in bullet's format
+  kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]
+                  [--network FILE] [--frc PERCENT] [--hash MB] [--shard N]
+                  [--commit TEXT]
+                          generate N training positions by self-play, in shards of
+                          {shard_positions} or --shard positions. Defaults: {soft_nodes} nodes per move,
+                          after which no new iteration starts; {frc_percent} % of the games
+                          from Chess960; {hash} MB of hash per thread. The same command
+                          writes the same bytes, and resumes a stopped run
+  kiln data stat FILE…    show statistics of scores, pieces, results, lengths and
+                          duplicates
+  kiln data verify FILE…  check hashes, moves and results
+  kiln data merge FOLDER FILE…
+  kiln data shuffle FOLDER FILE… [--seed N]
+                          write all games into shards in FOLDER, in order or shuffled;
+                          a FILE may be a folder of shards
+  kiln COMMAND ...        run UCI commands, as in: kiln position startpos go depth 9
+  kiln help | --help      show this text
+  kiln --version          show the version
+
+FEN may be one argument or several.
+"
+    )
+}
