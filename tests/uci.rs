@@ -1,4 +1,4 @@
-//! The built binary, spoken to as a GUI would.
+//! The UCI protocol, tested through the built binary.
 
 mod common;
 
@@ -14,12 +14,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Ends with the test, however that ends.
+/// A running engine, killed when dropped.
 struct Kiln {
     process: Child,
-    /// None once it is closed.
+    /// `None` once it is closed.
     input: Option<ChildStdin>,
-    /// Lines of output, read by a thread of their own so that waiting for one can time out.
+    /// Lines of output, read by another thread so that waiting for one can time out.
     output: Receiver<String>,
 }
 
@@ -30,13 +30,13 @@ impl Drop for Kiln {
     }
 }
 
-/// Longest wait for a line.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest wait for a line.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Kiln {
     fn start() -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
-            // Networks are not to be cached where the user's are.
+            // Keep test networks out of the user's cache.
             .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -50,33 +50,34 @@ impl Kiln {
     }
 
     fn send(&mut self, line: &str) {
-        writeln!(self.input.as_mut().unwrap(), "{line}").expect("the engine reads");
+        writeln!(self.input.as_mut().unwrap(), "{line}").expect("the engine reads its input");
     }
 
-    /// Reads up to the first line that begins so, and returns all that was read.
+    /// Returns the lines up to the first that begins with `start`.
     fn until(&mut self, start: &str) -> Vec<String> {
-        self.until_some(|line| line.starts_with(start))
+        self.until_matching(|line| line.starts_with(start))
     }
 
-    /// Reads up to the first such line, and returns all that was read.
+    /// Returns the lines up to the first for which `is_last` holds.
     #[track_caller]
-    fn until_some(&mut self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
+    fn until_matching(&mut self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
         let mut lines = Vec::new();
         while !lines.last().is_some_and(|line: &String| is_last(line)) {
-            let line = self.output.recv_timeout(PATIENCE);
+            let line = self.output.recv_timeout(TIMEOUT);
             lines.push(line.unwrap_or_else(|error| panic!("{error} after {lines:?}")));
         }
         lines
     }
 
-    /// Makes sure that no move comes for a while.
-    fn silent(&mut self) {
+    /// Asserts that no move comes for a while.
+    fn expect_no_move(&mut self) {
         let until = Instant::now() + Duration::from_millis(150);
         while let Ok(line) = self.output.recv_timeout(until.saturating_duration_since(Instant::now())) {
             assert!(!line.starts_with("bestmove"), "{line}");
         }
     }
 
+    /// Sends a line and returns the first line of output that begins with `start`.
     fn ask(&mut self, line: &str, start: &str) -> String {
         self.send(line);
         self.until(start).pop().unwrap()
@@ -88,14 +89,14 @@ impl Kiln {
     }
 }
 
-/// Runs the binary on a whole input, which then ends.
+/// Runs the binary on this input and returns its output.
 fn feed(input: &str) -> String {
     let mut kiln = Kiln::start();
     kiln.send(input);
     kiln.input = None;
     let mut text = String::new();
     loop {
-        match kiln.output.recv_timeout(PATIENCE) {
+        match kiln.output.recv_timeout(TIMEOUT) {
             Ok(line) => text += &(line + "\n"),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => panic!("still running: {text}"),
@@ -124,7 +125,7 @@ fn a_whole_game() {
         let lines = kiln.until("bestmove");
         let mut reports = 0;
         for line in lines.iter().filter(|line| line.starts_with("info depth")) {
-            let (_, line) = line.split_once(" pv ").expect("a report has a line of moves");
+            let (_, line) = line.split_once(" pv ").expect("a report has a principal variation");
             let mut at = position.clone();
             for text in line.split(' ') {
                 let mv = at.parse_move(text).unwrap_or_else(|| panic!("illegal {text} in {} pv {line}", at.fen(false)));
@@ -139,7 +140,7 @@ fn a_whole_game() {
         position = position.make(mv);
         game = format!("{game} {best}");
         plies += 1;
-        assert!(plies < 1000, "a game does not last that long");
+        assert!(plies < 1000, "the game does not end");
     }
     assert!(plies > 20, "{game}");
     kiln.quit();
@@ -150,11 +151,11 @@ fn answers_while_it_searches() {
     let mut kiln = Kiln::start();
     kiln.send("go infinite");
     kiln.until("info depth 3");
-    let asked = Instant::now();
+    let sent = Instant::now();
     kiln.ask("isready", "readyok");
-    assert!(asked.elapsed() < Duration::from_secs(5));
+    assert!(sent.elapsed() < Duration::from_secs(5));
     kiln.ask("stop", "bestmove");
-    // A `stop` too many does no harm.
+    // `stop` without a search has no effect.
     kiln.send("stop");
     assert!(kiln.ask("go depth 2", "bestmove").starts_with("bestmove "));
     kiln.quit();
@@ -168,10 +169,10 @@ fn an_infinite_search_waits_for_stop() {
     kiln.send("isready");
     assert!(!kiln.until("readyok").iter().any(|line| line.starts_with("bestmove")));
     assert_eq!(kiln.ask("stop", "bestmove"), "bestmove (none)");
-    // So does one with a depth that is soon reached.
+    // It waits even if it reaches its depth limit.
     kiln.send("position startpos\ngo infinite depth 1");
     kiln.until("info depth 1 ");
-    kiln.silent();
+    kiln.expect_no_move();
     kiln.ask("stop", "bestmove");
     kiln.quit();
 }
@@ -181,10 +182,10 @@ fn quit_ends_a_search_with_its_move() {
     for commands in
         ["go infinite\nquit", "go ponder wtime 1 btime 1\nquit", "go depth 60\ngo infinite\ngo depth 3\nquit"]
     {
-        // What has not begun is not begun any more.
+        // Queued searches do not start.
         assert_eq!(feed(commands).matches("bestmove ").count(), 1, "{commands}");
     }
-    // Between a move and its answer the GUI says what it likes.
+    // A GUI may send anything between searches.
     let out = feed("stop\ngo depth 1\nstop\nstop\nponderhit\ngo infinite\nstop\nquit\nisready");
     assert!(out.matches("bestmove ").count() >= 1 && !out.contains("readyok"), "{out}");
 }
@@ -194,17 +195,17 @@ fn pondering_waits_for_the_opponent() {
     let mut kiln = Kiln::start();
     kiln.send("go ponder depth 2 wtime 1000 btime 1000");
     kiln.until("info depth 2 ");
-    kiln.silent();
+    kiln.expect_no_move();
     kiln.ask("ponderhit", "bestmove");
     kiln.send("go ponder depth 2");
     kiln.until("info depth 2 ");
     kiln.ask("stop", "bestmove");
-    // Said at the wrong time, it does no harm.
+    // `ponderhit` without a search has no effect.
     kiln.send("ponderhit\nstop\nponderhit\ngo depth 1");
     kiln.until("bestmove");
-    // Mates and stalemates are waited out too.
+    // At mate and stalemate it waits too.
     kiln.send("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo ponder wtime 100 btime 100");
-    kiln.silent();
+    kiln.expect_no_move();
     assert_eq!(kiln.ask("ponderhit", "bestmove"), "bestmove (none)");
     kiln.quit();
 }
@@ -212,7 +213,7 @@ fn pondering_waits_for_the_opponent() {
 #[test]
 fn commands_wait_for_the_search_in_order() {
     let mut kiln = Kiln::start();
-    // Both are answered, and the option is set in between.
+    // Both searches send a move, and the option is set in between.
     kiln.send("go depth 4\nsetoption name UCI_ShowWDL value true\nposition startpos moves e2e4\ngo depth 2\nd");
     let first = kiln.until("bestmove");
     assert!(!first.iter().any(|line| line.contains(" wdl ")), "{first:?}");
@@ -225,13 +226,13 @@ fn commands_wait_for_the_search_in_order() {
 }
 
 #[test]
-fn a_new_search_ends_one_without_bounds() {
+fn a_new_search_stops_an_unbounded_one() {
     let mut kiln = Kiln::start();
     kiln.send("go infinite\ngo ponder depth 3\ngo mate 3\ngo\ngo searchmoves e2e4\ngo depth 1");
     for _ in 0..6 {
         kiln.until("bestmove");
     }
-    // `stop` means all that came before it.
+    // `stop` stops all searches sent before it.
     kiln.send("go depth 30\ngo infinite\nsetoption name Hash value 1\ngo depth 40\nstop\ngo depth 1\nisready");
     for _ in 0..4 {
         kiln.until("bestmove");
@@ -279,7 +280,7 @@ fn go_with_any_limit() {
 }
 
 #[test]
-fn search_moves_that_are_illegal_are_named() {
+fn illegal_search_moves_are_reported() {
     let out = feed("go searchmoves e2e4 e2e5 e2e4 depth 1\ngo depth 1 searchmoves a1a8");
     assert!(out.contains("info string illegal move \"e2e5\" after \"searchmoves\" is skipped"), "{out}");
     assert!(out.contains("info string no legal move after \"searchmoves\": all moves are searched"), "{out}");
@@ -297,7 +298,7 @@ fn only_search_moves_are_searched() {
 }
 
 #[test]
-fn several_lines() {
+fn several_principal_variations() {
     let mut kiln = Kiln::start();
     kiln.send("setoption name multipv value 3\ngo depth 5");
     let lines = kiln.until("bestmove");
@@ -314,7 +315,7 @@ fn several_lines() {
     assert_eq!(word(lines.last().unwrap(), "bestmove"), moves[0]);
     moves.dedup();
     assert_eq!(moves.len(), 3);
-    // More lines than there are moves.
+    // MultiPV above the number of moves.
     kiln.send("setoption name MultiPV value 256\nposition fen 7k/8/8/8/8/8/r7/7K w - - 0 1\ngo depth 3");
     let lines = kiln.until("bestmove");
     assert!(lines.iter().all(|line| !line.contains(" multipv 2 ")), "{lines:?}");
@@ -326,25 +327,25 @@ fn time_counts_from_the_start_of_pondering() {
     let mut kiln = Kiln::start();
     kiln.send("go ponder movetime 200");
     std::thread::sleep(Duration::from_millis(600));
-    kiln.silent();
-    let hit = Instant::now();
+    kiln.expect_no_move();
+    let ponder_hit = Instant::now();
     kiln.ask("ponderhit", "bestmove");
-    assert!(hit.elapsed() < Duration::from_millis(150), "{:?}", hit.elapsed());
+    assert!(ponder_hit.elapsed() < Duration::from_millis(150), "{:?}", ponder_hit.elapsed());
     kiln.quit();
 }
 
 #[test]
-fn a_mate_is_enough() {
+fn go_mate_ends_at_a_mate() {
     let out = feed("position fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1\ngo mate 1 depth 30");
     assert!(out.contains("score mate 1 ") && !out.contains("info depth 30 ") && out.contains("bestmove e1e8"), "{out}");
 }
 
 #[test]
-fn current_moves_are_shown_after_a_while() {
+fn current_moves_are_sent_after_a_while() {
     let mut kiln = Kiln::start();
     let start = Instant::now();
     kiln.send("position fen r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10\ngo infinite");
-    let lines = kiln.until_some(|line| line.contains(" currmove "));
+    let lines = kiln.until_matching(|line| line.contains(" currmove "));
     assert!(start.elapsed() > Duration::from_secs(2));
     assert!(lines.last().unwrap().contains(" currmovenumber "), "{lines:?}");
     kiln.ask("stop", "bestmove");
@@ -367,18 +368,18 @@ fn mate_and_stalemate() {
 fn the_end_of_input_finishes_a_bounded_search() {
     let out = feed("position startpos moves e2e4\ngo depth 5");
     assert!(out.contains("info depth 5 ") && out.contains("bestmove "), "{out}");
-    // One without bounds is stopped.
+    // An unbounded search is stopped.
     for go in ["go infinite", "go", "go ponder depth 3", "go mate 30"] {
         assert_eq!(feed(go).matches("bestmove ").count(), 1, "{go}");
     }
-    // What waits is done first.
+    // Queued commands are executed first.
     let out = feed("go depth 4\nposition startpos moves e2e4\ngo infinite\ngo depth 3\nsetoption name Hash value 3\nd");
     assert_eq!(out.matches("bestmove ").count(), 3, "{out}");
     assert!(out.contains("4P3/8/PPPP1PPP"), "{out}");
 }
 
 #[test]
-fn bad_input_is_named_and_changes_nothing() {
+fn bad_input_is_reported_and_changes_nothing() {
     let out = feed(
         "position startpos moves e2e4\nposition startpos moves e2e4 e2e4\nposition fen 8/8 w - - 0 1\n\
          setoption name Hash value 0\nsetoption name Nonsense value 1\ngo depth x\nhello there\nhelp\n\u{fffd}\u{0}\nd",
@@ -433,14 +434,15 @@ fn networks_by_option() {
     let out = feed(&script);
     let lines: Vec<&str> = out.lines().filter(|line| line.contains("network ")).collect();
     let says = |line: &str| line.split(" says ").next().unwrap().to_owned();
-    let (scores, name) = (format!("info string network {} scores", default.name), format!("network {}", default.name));
+    let (is_used, name) =
+        (format!("info string network {} is used", default.name), format!("network {}", default.name));
     let expected = [
-        ("info string network same shape scores", "network same shape"),
+        ("info string network same shape is used", "network same shape"),
         (&other_shape, "network same shape"),
         ("it cannot be read", "network same shape"),
-        (&scores, &name),
-        ("info string network same shape scores", "network same shape"),
-        (&scores, &name),
+        (&is_used, &name),
+        ("info string network same shape is used", "network same shape"),
+        (&is_used, &name),
     ];
     assert_eq!(lines.len(), 2 * expected.len(), "{out}");
     for (pair, (answer, evaluation)) in lines.chunks(2).zip(expected) {
@@ -450,10 +452,10 @@ fn networks_by_option() {
     assert!(lines[2].contains(&shape) && lines[2].contains("network same shape stays"), "{}", lines[2]);
 }
 
-/// Whatever is wrong with a network's file, one sentence says it and the network stays.
+/// Whatever is wrong with a network file, one sentence says so and the network stays.
 #[test]
-fn networks_that_are_none() {
-    let folder = scratch("no networks");
+fn bad_network_files() {
+    let folder = scratch("bad networks");
     let name = default_header().name;
     let mut expected = vec![(folder.clone(), "it is no regular file")];
     for (i, (bytes, reason)) in bad_networks().into_iter().enumerate() {
@@ -479,11 +481,11 @@ fn networks_that_are_none() {
     }
 }
 
-/// A flipped bit is refused, or carries no meaning and changes nothing.
+/// A flipped bit is reported, or has no meaning and changes nothing.
 #[test]
 fn bits_flipped_in_a_network() {
     let folder = scratch("flipped networks");
-    // One that no other test has put into the cache, which is asked by the hash.
+    // A network that is not in the cache yet, which is searched by hash.
     let seed = 1000 + u64::from(std::process::id());
     let provenance = Provenance { seed, ..Provenance::default() };
     let asset = Asset::random(Header { name: "to be flipped".into(), provenance, ..default_header() }, seed);
@@ -547,14 +549,14 @@ fn options_are_listed_set_and_checked() {
     ] {
         assert!(listed.contains(line), "{line} is not in {listed}");
     }
-    // Every option takes its own default in any case and refuses what it must.
+    // Every option accepts its default, ignores case in its name, and refuses bad values.
     let options = listed.lines().filter_map(|line| line.strip_prefix("option name ")?.split_once(" type "));
     let mut count = 0;
     for (name, kind) in options {
         count += 1;
         let default = kind.split(' ').skip_while(|word| *word != "default").nth(1).unwrap_or_default();
         let out = feed(&format!("setoption name {} value {default}\nisready", name.to_uppercase()));
-        let answers: Vec<&str> = out.lines().filter(|line| !line.contains("scores positions from now on")).collect();
+        let answers: Vec<&str> = out.lines().filter(|line| !line.ends_with(" is used")).collect();
         assert_eq!(answers, ["readyok"], "{name}");
         let (bad, allowed) = match kind.split(' ').next().unwrap() {
             "check" => (&["", "maybe", "1"][..], "expected \"true\" or \"false\""),
@@ -572,7 +574,7 @@ fn options_are_listed_set_and_checked() {
 }
 
 #[test]
-fn endgame_tables_are_asked() {
+fn tablebases_are_probed() {
     let out = feed("setoption name SyzygyPath value /no such folder/at all\nsetoption name SyzygyPath value .");
     let start = "info string SyzygyPath stays as it was: ";
     let lines: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix(start)).collect();
@@ -581,7 +583,7 @@ fn endgame_tables_are_asked() {
 
     let Some(folder) = test_data("syzygy") else { return };
     let set = format!("setoption name SyzygyPath value {folder}\n");
-    // The root is in a table.
+    // The root position is in a tablebase.
     for (fen, score, moves) in [
         ("8/8/8/8/8/2k5/8/K1q5 w - - 0 1", "", &["a1a2"][..]),
         ("8/8/8/8/8/1k6/1p6/1K5R b - - 0 1", "score cp -30900", &[][..]),
@@ -592,7 +594,7 @@ fn endgame_tables_are_asked() {
         let best = out.lines().last().unwrap().split(' ').nth(1).unwrap();
         assert!(report.contains(score) && (moves.is_empty() || moves.contains(&best)), "{fen}: {out}");
     }
-    // One capture before the tables: they are asked in the search, unless the limit forbids it.
+    // One capture from the tablebases: the search probes them, unless the limit forbids it.
     let fen = "8/8/2k5/8/3r4/2K5/1P1N4/8 w - - 0 1";
     let hits = |option: &str| {
         let out = feed(&format!("{set}{option}position fen {fen}\ngo depth 10"));
@@ -600,15 +602,15 @@ fn endgame_tables_are_asked() {
         let hits: u64 = report.split(' ').skip_while(|word| *word != "tbhits").nth(1).unwrap().parse().unwrap();
         (hits, report)
     };
-    let (asked, report) = hits("");
-    assert!(asked > 0 && report.contains(" pv c3d4"), "{report}");
+    let (all_hits, report) = hits("");
+    assert!(all_hits > 0 && report.contains(" pv c3d4"), "{report}");
     assert_eq!(hits("setoption name SyzygyProbeLimit value 0\n").0, 0);
-    // Smaller tables are asked at any depth.
-    assert!(hits("setoption name SyzygyProbeDepth value 100\n").0 < asked);
+    // Smaller tablebases are probed at any depth.
+    assert!(hits("setoption name SyzygyProbeDepth value 100\n").0 < all_hits);
 }
 
 #[test]
-fn chances_are_shown_if_wanted() {
+fn wdl_is_sent_if_set() {
     let out =
         feed("setoption name UCI_ShowWDL value true\ngo depth 3\nsetoption name UCI_ShowWDL value false\ngo depth 1");
     let reports: Vec<&str> = out.lines().filter(|line| line.starts_with("info depth")).collect();
@@ -616,8 +618,8 @@ fn chances_are_shown_if_wanted() {
     assert!(!last.contains("wdl") && with.len() == 3);
     for line in with {
         let words: Vec<&str> = line.split(' ').skip_while(|word| *word != "wdl").collect();
-        let chances: Vec<u32> = words[1..4].iter().map(|word| word.parse().unwrap()).collect();
-        assert_eq!(chances.iter().sum::<u32>(), 1000, "{line}");
+        let wdl: Vec<u32> = words[1..4].iter().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(wdl.iter().sum::<u32>(), 1000, "{line}");
     }
 }
 
@@ -638,18 +640,18 @@ fn limited_strength_limits_nodes() {
 }
 
 #[test]
-fn the_debug_log_has_both_sides() {
+fn the_debug_log_has_input_and_output() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("debug log {}", std::process::id()));
     let name = path.display();
     let set = "setoption name Debug Log File value";
     feed(&format!("{set} {name}\nisready\n{set} <empty>\nuci\n{set} {name}\ngo depth 1"));
     let log = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    let (times, said): (Vec<&str>, Vec<&str>) = log.lines().map(|line| line.split_at(13)).unzip();
+    let (times, entries): (Vec<&str>, Vec<&str>) = log.lines().map(|line| line.split_at(13)).unzip();
     assert!(times.iter().all(|time| time.bytes().filter(u8::is_ascii_digit).count() == 9), "{log}");
-    assert_eq!(said[..3], [">> isready", "<< readyok", ">> setoption name Debug Log File value <empty>"], "{log}");
-    assert_eq!(said[3], ">> go depth 1", "{log}");
-    assert!(said[4].starts_with("<< info depth 1 ") && said.last().unwrap().starts_with("<< bestmove"), "{log}");
+    assert_eq!(entries[..3], [">> isready", "<< readyok", ">> setoption name Debug Log File value <empty>"], "{log}");
+    assert_eq!(entries[3], ">> go depth 1", "{log}");
+    assert!(entries[4].starts_with("<< info depth 1 ") && entries.last().unwrap().starts_with("<< bestmove"), "{log}");
     let out = feed(&format!("{set} {}", env!("CARGO_TARGET_TMPDIR")));
     assert!(out.starts_with("info string cannot write the debug log "), "{out}");
 }
@@ -677,22 +679,22 @@ fn a_game_of_a_hundred_thousand_moves() {
 }
 
 #[test]
-fn stop_is_heard_by_all_threads() {
+fn stop_stops_all_threads() {
     let mut kiln = Kiln::start();
     kiln.send("setoption name Threads value 4");
     for _ in 0..5 {
         kiln.send("go infinite");
         kiln.until("info depth 4 ");
-        let said = Instant::now();
+        let sent = Instant::now();
         kiln.ask("stop", "bestmove");
-        // 0.5 ms is usual, but tests run side by side.
-        assert!(said.elapsed() < Duration::from_secs(1), "{:?}", said.elapsed());
+        // 0.5 ms is usual, but tests run in parallel.
+        assert!(sent.elapsed() < Duration::from_secs(1), "{:?}", sent.elapsed());
     }
     kiln.quit();
 }
 
 #[test]
-fn every_search_has_its_move_whatever_comes_between() {
+fn every_search_sends_one_move() {
     const COMMANDS: [&str; 16] = [
         "stop",
         "ponderhit",
@@ -723,7 +725,7 @@ fn every_search_has_its_move_whatever_comes_between() {
     }
 }
 
-/// Whoever is the first to touch memory waits for the system, and a search has no time for that.
+/// The first access to a page waits for the system, which must not happen during a search.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_hash_is_in_memory_before_a_search() {
@@ -739,7 +741,7 @@ fn the_hash_is_in_memory_before_a_search() {
 }
 
 #[test]
-fn time_is_kept() {
+fn short_clocks_end_the_search() {
     let start = Instant::now();
     let out = feed("setoption name Move Overhead value 0\ngo wtime 300 btime 1 winc 0 binc 0");
     assert!(out.contains("bestmove"), "{out}");
@@ -767,7 +769,7 @@ fn commands_as_arguments() {
     }
 }
 
-/// The signature of this version: a refactor leaves it as it is, and every backend gives the same.
+/// The signature of this version. A refactoring does not change it, and all backends agree.
 #[test]
 fn bench_signature() {
     const SIGNATURE: u64 = 248_971;

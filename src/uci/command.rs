@@ -1,4 +1,4 @@
-//! What a GUI may say, as types.
+//! The commands of the protocol as types, and their parser.
 
 use crate::board::{FenError, Position};
 use std::fmt;
@@ -9,11 +9,11 @@ use std::time::Duration;
 /// A line of input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// `uci`: who are you?
+    /// `uci`: identify yourself and list the options.
     Uci,
-    /// `isready`: answer when you are.
+    /// `isready`: answer `readyok`.
     IsReady,
-    /// `ucinewgame`: what comes has nothing to do with what was.
+    /// `ucinewgame`: the next position is from another game.
     NewGame,
     /// `position startpos|fen FEN [moves …]`.
     Position(Box<SetPosition>),
@@ -21,7 +21,7 @@ pub enum Command {
     Go(Box<Go>),
     /// `perft N` and `go perft N`: count move sequences.
     Perft(u32),
-    /// `stop`: give your move now.
+    /// `stop`: end the search and send its move.
     Stop,
     /// `ponderhit`: the opponent has played the expected move.
     PonderHit,
@@ -34,74 +34,74 @@ pub enum Command {
     },
     /// `d`: show the position.
     Display,
-    /// `eval`: show what the network says.
+    /// `eval`: show the network's score, piece by piece.
     Eval,
-    /// `bench [DEPTH]`.
+    /// `bench [DEPTH]`: search fixed positions.
     Bench(Option<u32>),
-    /// `genfens N seed S book FILE|None`: what follows `genfens`.
+    /// `genfens N seed S book FILE|None`: print random openings. Holds the words after `genfens`.
     GenFens(String),
     /// `help`: list commands and options.
     Help,
-    /// `license`.
+    /// `license`: show the licence.
     License,
-    /// `spsa`: the parameters of the search for a tuner.
+    /// `spsa`: list the parameters of the search for a tuner.
     #[cfg(feature = "tune")]
     Spsa,
-    /// `quit`.
+    /// `quit`: end the program.
     Quit,
 }
 
-/// A position with the moves played from it.
+/// The arguments of `position`: where the game starts, and the moves played from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetPosition {
-    /// Where the game starts.
+    /// The starting position.
     pub start: Position,
-    /// Moves in UCI notation, not yet checked.
+    /// Moves in UCI notation, not yet checked for legality.
     pub moves: Vec<String>,
 }
 
-/// What to search and how long; all may be combined. Negative numbers count as 0.
+/// The arguments of `go`; all may be combined. Negative numbers count as 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
-    /// `searchmoves MOVE …`, up to the next word that means something; not yet checked.
+    /// `searchmoves MOVE …`, up to the next keyword; not yet checked for legality.
     pub search_moves: Vec<String>,
-    /// `depth N`.
+    /// `depth N` in plies.
     pub depth: Option<u32>,
     /// `nodes N`.
     pub nodes: Option<u64>,
-    /// `mate N`: a mate in so many moves is enough.
+    /// `mate N`: end the search at a mate in N moves or fewer.
     pub mate: Option<u32>,
     /// `movetime N` in milliseconds.
     pub movetime: Option<Duration>,
-    /// `wtime N`, `btime N`: what is left on the clocks, White's first.
+    /// `wtime N`, `btime N`: the time left on each clock in milliseconds, White's first.
     pub time: [Option<Duration>; 2],
-    /// `winc N`, `binc N`.
+    /// `winc N`, `binc N`: the increment per move in milliseconds, White's first.
     pub increment: [Duration; 2],
-    /// `movestogo N`; some GUIs send 0 where there is no time control to come, which counts as nothing said.
+    /// `movestogo N`. Some GUIs send 0 when no time control follows; it is read as `None`.
     pub moves_to_go: Option<u32>,
-    /// `infinite`: no move before `stop`, and no clock.
+    /// `infinite`: send no move before `stop`, and ignore the clock.
     pub infinite: bool,
-    /// `ponder`: no move before `ponderhit` or `stop`.
+    /// `ponder`: send no move before `ponderhit` or `stop`.
     pub ponder: bool,
-    /// Words after which a number is missing: they are skipped, for a GUI that gets no move at all would wait for ever.
-    pub faults: Vec<ParseError>,
+    /// Keywords without a valid number. They are skipped rather than refused: a GUI that gets no move waits for ever.
+    pub errors: Vec<ParseError>,
 }
 
-/// Why a line is not understood.
+/// Why a line cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseError {
-    /// No word of it is a command.
+    /// No word of the line is a command.
     Unknown(String),
     /// A number is missing or wrong.
     Number {
-        /// The word before it.
-        what: String,
-        /// What stands there.
+        /// The keyword before it.
+        keyword: String,
+        /// The word in its place; empty at the end of the line.
         text: String,
     },
-    /// The position cannot be one.
+    /// The FEN is malformed or its position illegal.
     Fen(FenError),
-    /// `position` without `startpos` or `fen`, or something but `moves` after `startpos`.
+    /// `position` without `startpos` or `fen`, or `startpos` followed by a word other than `moves`.
     Position,
     /// `setoption` without `name`.
     SetOption,
@@ -110,8 +110,10 @@ pub enum ParseError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Unknown(line) => write!(f, "unknown command {line:?}; \"help\" lists what there is"),
-            Self::Number { what, text } => write!(f, "bad number {text:?} after {what:?}: expected a whole number"),
+            Self::Unknown(line) => write!(f, "unknown command {line:?}; \"help\" lists the commands"),
+            Self::Number { keyword, text } => {
+                write!(f, "bad number {text:?} after {keyword:?}: expected a whole number")
+            }
             Self::Fen(error) => write!(f, "{error}"),
             Self::Position => {
                 write!(f, "expected \"position startpos\" or \"position fen FEN\", then nothing or \"moves\"")
@@ -124,18 +126,19 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 impl Command {
-    /// Whether it is for a running search or does not depend on what other commands do, so that it never waits for them.
+    /// Returns whether the command is executed at once: it addresses a running search or is independent of all other
+    /// commands.
     pub fn is_urgent(&self) -> bool {
         use Command::{Help, IsReady, License, PonderHit, Quit, Stop, Uci};
         matches!(self, Uci | IsReady | Stop | PonderHit | Help | License | Quit)
     }
 
-    /// Whether it has to wait for the end of a search.
+    /// Returns whether the command must wait until no search runs.
     pub fn needs_idle(&self) -> bool {
         matches!(self, Self::SetOption { .. } | Self::NewGame) || self.ends_search()
     }
 
-    /// Whether whoever sends it cannot mean to wait for a search without an end.
+    /// Returns whether the command stops a search that would not end by itself.
     pub fn ends_search(&self) -> bool {
         matches!(self, Self::Go(_) | Self::Perft(_) | Self::Bench(_) | Self::GenFens(_) | Self::Quit)
     }
@@ -143,7 +146,12 @@ impl Command {
 
 type Words<'a> = Peekable<SplitAsciiWhitespace<'a>>;
 
-/// Reads a line; none if it is blank. Words before a command that are not understood are skipped, as the protocol asks.
+/// Parses a line of input. Returns `None` for a blank line and for commands without effect (`debug`, `register`).
+///
+/// Unknown words before a command are skipped, as the protocol demands.
+///
+/// # Errors
+/// If no word is a command, or the arguments of the command are invalid.
 pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
     let mut words = line.split_ascii_whitespace().peekable();
     while let Some(word) = words.next() {
@@ -167,7 +175,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
             #[cfg(feature = "tune")]
             "spsa" => Command::Spsa,
             "quit" => Command::Quit,
-            // Part of the protocol, and nothing to do: there is no mode for debugging, and nobody need register.
+            // Part of the protocol, without effect here: there is no debug mode and no registration.
             "debug" | "register" => return Ok(None),
             _ => continue,
         }));
@@ -210,7 +218,7 @@ fn parse_go(mut words: Words) -> Result<Command, ParseError> {
     ];
     let mut go = Box::<Go>::default();
     while let Some(word) = words.next() {
-        let understood = match word {
+        let parsed = match word {
             "searchmoves" => {
                 while let Some(mv) = words.next_if(|word| !KEYWORDS.contains(word)) {
                     go.search_moves.push(mv.into());
@@ -239,35 +247,35 @@ fn parse_go(mut words: Words) -> Result<Command, ParseError> {
             }
             _ => Ok(()),
         };
-        go.faults.extend(understood.err());
+        go.errors.extend(parsed.err());
     }
     Ok(Command::Go(go))
 }
 
-/// `name` and `value` may both hold spaces, and the value, which may be a path, several in a row.
+/// Parses `name NAME [value VALUE]`. Both may contain spaces; the value, which may be a path, keeps runs of spaces.
 fn parse_option(line: &str, mut words: Words) -> Result<Command, ParseError> {
     if words.next() != Some("name") {
         return Err(ParseError::SetOption);
     }
     let name = words.by_ref().take_while(|&word| word != "value").collect::<Vec<_>>().join(" ");
-    // What is left of the line begins with the first word of the value.
+    // The value is the rest of the line from its first word on.
     let value = words.next().map_or("", |first| &line[first.as_ptr().addr() - line.as_ptr().addr()..]);
     Ok(Command::SetOption { name, value: value.trim_ascii_end().into() })
 }
 
-/// The number that follows, cut to the range of its type: GUIs send negative times when a clock has run out, fractions of milliseconds, and numbers
-/// beyond all bounds for "no limit". If there is none, the next word is left where it is.
-fn number<T: TryFrom<u64> + Bounded>(what: &str, words: &mut Words) -> Result<T, ParseError> {
+/// Parses the next word as a number and clamps it to the range of its type: GUIs send negative times when a clock has
+/// run out, fractions of milliseconds, and huge numbers for "no limit". A word that is no number is not consumed.
+fn number<T: TryFrom<u64> + Bounded>(keyword: &str, words: &mut Words) -> Result<T, ParseError> {
     let text = words.peek().copied().unwrap_or_default();
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite()).map(|float| {
-        // Floating point has not enough digits for all whole numbers, but goes on where they end.
+        // An f64 does not represent every u64, but it covers what overflows one.
         let whole = text.parse().unwrap_or(float as u64);
         T::try_from(whole).unwrap_or(T::MAX)
     });
     if value.is_some() {
         words.next();
     }
-    value.ok_or(ParseError::Number { what: what.into(), text: text.into() })
+    value.ok_or(ParseError::Number { keyword: keyword.into(), text: text.into() })
 }
 
 trait Bounded {
@@ -282,8 +290,8 @@ impl Bounded for u64 {
     const MAX: Self = u64::MAX;
 }
 
-fn milliseconds(what: &str, words: &mut Words) -> Result<Duration, ParseError> {
-    number(what, words).map(Duration::from_millis)
+fn milliseconds(keyword: &str, words: &mut Words) -> Result<Duration, ParseError> {
+    number(keyword, words).map(Duration::from_millis)
 }
 
 #[cfg(test)]
@@ -305,7 +313,7 @@ mod tests {
         assert_eq!((all.depth, all.nodes, all.movetime, all.mate), (Some(3), Some(99), Some(ms(50)), Some(6)));
         assert_eq!((all.time, all.increment), ([Some(ms(1000)), Some(ms(0))], [ms(10), ms(20)]));
         assert_eq!((all.moves_to_go, all.infinite, all.ponder), (Some(7), true, true));
-        assert_eq!((all.search_moves, all.faults), (vec!["e2e4".to_owned(), "d2d4".into()], vec![]));
+        assert_eq!((all.search_moves, all.errors), (vec!["e2e4".to_owned(), "d2d4".into()], vec![]));
         assert_eq!(go("go"), Go::default());
         assert_eq!(go("go   unknown depth   5 words"), Go { depth: Some(5), ..Go::default() });
         assert_eq!(go("go movestogo 0"), Go::default());
@@ -337,17 +345,17 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none() {
-        let fault = |what: &str, text: &str| ParseError::Number { what: what.into(), text: text.into() };
+    fn invalid_numbers() {
+        let error = |keyword: &str, text: &str| ParseError::Number { keyword: keyword.into(), text: text.into() };
         for text in ["x", "nan", "inf", "0x10", "--1", "1e999"] {
             let go = go(&format!("go depth {text} nodes 7"));
-            assert_eq!((go.depth, go.nodes, go.faults), (None, Some(7), vec![fault("depth", text)]), "{text}");
+            assert_eq!((go.depth, go.nodes, go.errors), (None, Some(7), vec![error("depth", text)]), "{text}");
         }
         let go = go("go wtime btime 300 depth");
-        assert_eq!((go.time, go.faults.len()), ([None, Some(Duration::from_millis(300))], 2));
-        assert_eq!(parse("bench x"), Err(fault("bench", "x")));
-        assert_eq!(parse("perft"), Err(fault("perft", "")));
-        assert_eq!(parse("go perft x"), Err(fault("perft", "x")));
+        assert_eq!((go.time, go.errors.len()), ([None, Some(Duration::from_millis(300))], 2));
+        assert_eq!(parse("bench x"), Err(error("bench", "x")));
+        assert_eq!(parse("perft"), Err(error("perft", "")));
+        assert_eq!(parse("go perft x"), Err(error("perft", "x")));
     }
 
     #[test]

@@ -1,14 +1,17 @@
+//! The engine: it executes commands while a search runs in another thread.
+
 use super::command::{Command, Go, SetPosition, parse};
-use super::options::{self, DEFAULT_HASH, Settings};
-use super::output::{Output, Reporter, Style, say};
+use super::options::{self, DEFAULT_HASH, Setting, Settings};
+use super::output::{InfoFormat, InfoPrinter, Output, send};
 use super::strength;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Clock, Limits, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
-use crate::tablebases::{self, Files, Tablebases};
+use crate::tablebases::{Files, TablebaseError, Tablebases};
 use crate::tools::{bench, eval, genfens, perft};
 use crate::types::Move;
 use std::collections::VecDeque;
+use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process;
@@ -16,80 +19,105 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, Thread};
+use std::time::Duration;
 
 const COMMANDS: &str = "\
-uci                                         name and options
-isready                                     answers readyok, also during a search
-ucinewgame                                  forgets what was learnt in the last game
-position startpos|fen FEN [moves MOVE ...]  sets up a position
+uci                                         show name and options
+isready                                     answer readyok, also during a search
+ucinewgame                                  clear the hash and histories for another game
+position startpos|fen FEN [moves MOVE ...]  set up a position
 go [depth N] [nodes N] [mate N] [movetime MS] [wtime MS] [btime MS] [winc MS] [binc MS] [movestogo N]
    [infinite] [ponder] [searchmoves MOVE ...]
-                                            searches; without a limit until stop
-stop                                        ends the search with its best move
+                                            search; without a limit until stop
+stop                                        end the search and show its move
 ponderhit                                   the opponent has played the expected move
-setoption name NAME [value VALUE]           changes an option
-perft N, go perft N                         counts move sequences
-d                                           draws the board
-eval                                        the network's score, piece by piece
-bench [DEPTH]                               searches fixed positions
-genfens N seed S book FILE|None             N random openings, for OpenBench
+setoption name NAME [value VALUE]           change an option
+perft N, go perft N                         count the leaves of the move tree
+d                                           draw the board
+eval                                        show the network's score, piece by piece
+bench [DEPTH]                               search fixed positions
+genfens N seed S book FILE|None             print N random openings, for OpenBench
 help, license, quit";
 
-/// The engine behind the protocol: a game, its options, and perhaps a search in another thread.
+/// A UCI engine: a game, the options, and at most one search in another thread.
 ///
-/// Lines of input and the end of a search come as events, one after another. What has to wait for the end of a search waits in a queue, so that no command is lost
-/// and all take effect in the order in which they came; `stop`, `ponderhit`, `isready` and the like never wait.
+/// Lines of input and the end of a search are events, handled one after another. Commands that must wait for the end of
+/// a search are queued, so that none is lost and all take effect in the order in which they came. `stop`, `ponderhit`,
+/// `isready` and the like never wait.
+///
+/// ```
+/// use kiln::uci::Engine;
+/// use std::io::{self, Write};
+/// use std::sync::{Arc, Mutex};
+///
+/// #[derive(Clone, Default)]
+/// struct Lines(Arc<Mutex<Vec<u8>>>);
+///
+/// impl Write for Lines {
+///     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+///         self.0.lock().unwrap().write(bytes)
+///     }
+///     fn flush(&mut self) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// let output = Lines::default();
+/// let input = b"position fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1\ngo depth 2\n";
+/// Engine::with_output(output.clone()).run(&input[..]);
+/// let output = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+/// assert!(output.contains("score mate 1 "));
+/// assert!(output.ends_with("bestmove e1e8\n"));
+/// ```
 #[derive(Debug)]
 pub struct Engine {
     position: Position,
     history: GameHistory,
     network: Network,
-    pub(super) settings: Settings,
-    pub(super) output: Output,
-    /// Absent while a search has them.
+    settings: Settings,
+    output: Output,
+    /// `None` while a search uses them.
     resources: Option<Box<SearchResources>>,
-    running: Option<Running>,
-    /// Commands to be executed in this order.
-    waiting: VecDeque<Command>,
+    running: Option<RunningSearch>,
+    /// Commands that wait for the end of the search, the next first.
+    queue: VecDeque<Command>,
     events: Receiver<Event>,
-    sender: Sender<Event>,
+    event_sender: Sender<Event>,
 }
 
-/// What a search has for itself while it runs, and keeps for the next.
+/// What a search owns while it runs. It is kept from search to search.
 #[derive(Debug)]
 struct SearchResources {
     threads: Threads,
     tt: TranspositionTable,
-    /// Endgame tablebases.
     tablebases: Option<Tablebases>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct RunningSearch {
     thread: Thread,
     signals: Arc<Signals>,
-    /// Whether it ends by itself, once it does not ponder any more.
+    /// The search ends by itself once it does not ponder any more.
     is_bounded: bool,
 }
 
 #[derive(Debug)]
 enum Event {
     Line(String),
-    /// There are no more lines.
-    End,
-    /// A search is over. Whatever a GUI says to its move comes after this.
-    Over(Box<SearchResources>),
+    EndOfInput,
+    /// A search has finished. It precedes whatever the GUI sends in reply to the move.
+    SearchFinished(Box<SearchResources>),
 }
 
-/// Whether to go on.
+/// Whether to handle further events.
 #[derive(PartialEq, Eq)]
 enum Flow {
     Continue,
     Quit,
 }
 
-impl Running {
-    fn ends(&self) -> bool {
+impl RunningSearch {
+    fn ends_by_itself(&self) -> bool {
         self.is_bounded && !self.signals.pondering.load(Relaxed)
     }
 
@@ -111,22 +139,22 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An engine at the starting position that answers on standard output.
+    /// Creates an engine at the starting position that writes to standard output.
     ///
     /// # Panics
-    /// If not even the default hash can be allocated.
+    /// If the default transposition table cannot be allocated.
     pub fn new() -> Self {
         Self::with_output(io::stdout())
     }
 
-    /// One that answers elsewhere: each line is written and flushed before the next.
+    /// Creates an engine at the starting position that writes to `output`. It flushes after each line.
     ///
     /// # Panics
-    /// If not even the default hash can be allocated.
+    /// If the default transposition table cannot be allocated.
     pub fn with_output(output: impl Write + Send + 'static) -> Self {
         let tt = TranspositionTable::new(DEFAULT_HASH).unwrap_or_else(|error| panic!("{error}"));
         let threads = Threads::new(1).unwrap_or_else(|error| panic!("{error}"));
-        let (sender, events) = mpsc::channel();
+        let (event_sender, events) = mpsc::channel();
         Self {
             position: Position::startpos(),
             history: GameHistory::new(),
@@ -135,91 +163,94 @@ impl Engine {
             output: Output::new(output),
             resources: Some(Box::new(SearchResources { threads, tt, tablebases: None })),
             running: None,
-            waiting: VecDeque::new(),
+            queue: VecDeque::new(),
             events,
-            sender,
+            event_sender,
         }
     }
 
-    /// Answers line after line until `quit` or the end of input. A search is then stopped if it has no end of its own, and finished if it has.
+    /// Executes lines of input until `quit` or the end of input. At `quit` a running search is stopped; at the end of
+    /// input it is stopped only if it would not end by itself.
     pub fn run(&mut self, input: impl BufRead + Send + 'static) {
-        let sender = self.sender.clone();
-        // It may be waiting for a line when the engine quits: nobody waits for it in turn.
+        let sender = self.event_sender.clone();
+        // The thread is not joined: it may be waiting for a line when the engine quits.
         thread::spawn(move || {
             for line in input.split(b'\n').map_while(Result::ok) {
                 if sender.send(Event::Line(String::from_utf8_lossy(&line).into_owned())).is_err() {
                     return;
                 }
             }
-            // If nobody listens, all is over.
-            let _ = sender.send(Event::End);
+            // An error means that the engine is gone.
+            let _ = sender.send(Event::EndOfInput);
         });
-        while self.next() == Flow::Continue {}
-        self.signal(Running::stop);
+        while self.handle_event() == Flow::Continue {}
+        self.signal(RunningSearch::stop);
         while self.running.is_some() {
-            if let Event::Over(resources) = self.event() {
-                self.search_is_over(resources);
+            if let Event::SearchFinished(resources) = self.next_event() {
+                self.finish_search(resources);
             }
         }
     }
 
-    fn event(&self) -> Event {
-        self.events.recv().expect("the engine has a sender itself")
+    fn next_event(&self) -> Event {
+        self.events.recv().expect("the engine holds a sender itself")
     }
 
-    fn next(&mut self) -> Flow {
-        match self.event() {
+    fn handle_event(&mut self) -> Flow {
+        match self.next_event() {
             Event::Line(line) => {
-                self.output.heard(line.trim_end());
+                self.output.log_input(line.trim_end());
                 match parse(&line) {
-                    Ok(Some(command)) => return self.take(command),
+                    Ok(Some(command)) => return self.execute_or_queue(command),
                     Ok(None) => {}
-                    Err(error) => say!(self.output, "info string {error}"),
+                    Err(error) => send!(self.output, "info string {error}"),
                 }
             }
-            // Waits until all is done.
-            Event::End => self.waiting.push_back(Command::Quit),
-            Event::Over(resources) => self.search_is_over(resources),
+            // The commands before it are executed first.
+            Event::EndOfInput => self.queue.push_back(Command::Quit),
+            Event::SearchFinished(resources) => self.finish_search(resources),
         }
-        self.execute_waiting()
+        self.execute_queue()
     }
 
-    fn search_is_over(&mut self, resources: Box<SearchResources>) {
+    fn finish_search(&mut self, resources: Box<SearchResources>) {
         (self.resources, self.running) = (Some(resources), None);
         self.output.wait();
     }
 
-    fn take(&mut self, command: Command) -> Flow {
+    fn execute_or_queue(&mut self, command: Command) -> Flow {
         if command.is_urgent() {
-            // Searches that have not begun are meant as well.
-            if command == Command::Stop && !self.waiting.is_empty() {
-                self.waiting.push_back(Command::Stop);
+            // It stops queued searches too.
+            if command == Command::Stop && !self.queue.is_empty() {
+                self.queue.push_back(Command::Stop);
             }
             return self.execute(command);
         }
         let is_option = matches!(command, Command::SetOption { .. });
-        self.waiting.push_back(command);
-        let flow = self.execute_waiting();
-        if is_option && !self.waiting.is_empty() {
-            say!(self.output, "info string the option will be set when the search is over");
+        self.queue.push_back(command);
+        let flow = self.execute_queue();
+        if is_option && !self.queue.is_empty() {
+            send!(self.output, "info string the option will be set when the search is over");
         }
         flow
     }
 
-    /// Executes what waits, as far as it need not wait longer.
-    fn execute_waiting(&mut self) -> Flow {
-        while let Some(command) = self.waiting.front() {
+    /// Executes queued commands up to the first that must wait for the running search.
+    fn execute_queue(&mut self) -> Flow {
+        while let Some(command) = self.queue.front() {
             if let Some(running) = &self.running
                 && command.needs_idle()
             {
-                // Whatever stands before it, a `stop` resources this search too, and no other search need wait for one without an end.
-                let mut waiting = self.waiting.iter();
-                if waiting.any(|command| *command == Command::Stop || command.ends_search() && !running.ends()) {
+                // A `stop` anywhere in the queue stops this search too, and no command that ends a search waits for one
+                // that does not end by itself.
+                let mut queue = self.queue.iter();
+                if queue.any(|command| *command == Command::Stop || command.ends_search() && !running.ends_by_itself())
+                {
                     running.stop();
                 }
                 break;
             }
-            if let Some(command) = self.waiting.pop_front()
+            if let Some(command) = self.queue.pop_front()
                 && self.execute(command) == Flow::Quit
             {
                 return Flow::Quit;
@@ -230,82 +261,110 @@ impl Engine {
 
     fn execute(&mut self, command: Command) -> Flow {
         match command {
-            Command::Uci => self.introduce(),
-            Command::IsReady => say!(self.output, "readyok"),
-            Command::Stop => self.signal(Running::stop),
-            Command::PonderHit => self.signal(Running::ponder_hit),
+            Command::Uci => self.identify(),
+            Command::IsReady => send!(self.output, "readyok"),
+            Command::Stop => self.signal(RunningSearch::stop),
+            Command::PonderHit => self.signal(RunningSearch::ponder_hit),
             Command::Help => self.help(),
-            Command::License => say!(self.output, "{}", LICENSE.trim_end()),
-            Command::Display => say!(self.output, "{}", self.position),
-            Command::Eval => say!(self.output, "{}", eval::describe(&self.position, &self.network)),
+            Command::License => send!(self.output, "{}", LICENSE.trim_end()),
+            Command::Display => send!(self.output, "{}", self.position),
+            Command::Eval => send!(self.output, "{}", eval::describe(&self.position, &self.network)),
             Command::Position(set) => self.set_position(*set),
-            Command::NewGame => self.forget(),
+            Command::NewGame => self.clear(),
             Command::SetOption { name, value } => {
-                if let Err(reason) = options::set(self, &name, &value) {
-                    say!(self.output, "info string {reason}");
+                if let Err(reason) = self.set_option(&name, &value) {
+                    send!(self.output, "info string {reason}");
                 }
             }
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
-            Command::Bench(depth) => bench::bench(depth, &self.network, |line| say!(self.output, "{line}")),
+            Command::Bench(depth) => bench::bench(depth, &self.network, |line| send!(self.output, "{line}")),
             Command::GenFens(request) => {
-                let print = |line: &str| say!(self.output, "{line}");
+                let print = |line: &str| send!(self.output, "{line}");
                 let done = request.parse().and_then(|request| genfens::genfens(&request, &self.network, print));
                 if let Err(reason) = done {
-                    say!(self.output, "info string {reason}");
+                    send!(self.output, "info string {reason}");
                 }
             }
             #[cfg(feature = "tune")]
-            Command::Spsa => options::spsa().iter().for_each(|line| say!(self.output, "{line}")),
+            Command::Spsa => options::spsa().iter().for_each(|line| send!(self.output, "{line}")),
             Command::Quit => return Flow::Quit,
         }
         Flow::Continue
     }
 
-    fn signal(&self, signal: fn(&Running)) {
+    fn signal(&self, signal: fn(&RunningSearch)) {
         if let Some(running) = &self.running {
             signal(running);
         }
     }
 
-    fn introduce(&self) {
-        say!(self.output, "id name Kiln {}", env!("CARGO_PKG_VERSION"));
-        say!(self.output, "id author the Kiln developers");
+    fn identify(&self) {
+        send!(self.output, "id name Kiln {}", env!("CARGO_PKG_VERSION"));
+        send!(self.output, "id author the Kiln developers");
         for definition in options::options() {
-            say!(self.output, "{definition}");
+            send!(self.output, "{definition}");
         }
         #[cfg(feature = "tune")]
         for line in options::parameters() {
-            say!(self.output, "{line}");
+            send!(self.output, "{line}");
         }
-        say!(self.output, "uciok");
+        send!(self.output, "uciok");
     }
 
     fn help(&self) {
-        say!(self.output, "{COMMANDS}\n\noptions:");
+        send!(self.output, "{COMMANDS}\n\noptions:");
         for definition in options::options() {
-            say!(self.output, "{:<18} {}", definition.name, definition.help);
+            send!(self.output, "{:<18} {}", definition.name, definition.help);
         }
     }
 
-    /// # Panics
-    /// During a search.
-    fn resources(&mut self) -> &mut SearchResources {
-        self.resources.as_mut().expect("what needs them waits for the end of the search")
+    fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {
+        #[cfg(feature = "tune")]
+        if let Some(result) = options::set_parameter(name, value) {
+            return result;
+        }
+        match options::parse_setting(name, value)? {
+            Setting::Hash(megabytes) => self.set_hash(megabytes as usize)?,
+            Setting::ClearHash => self.clear(),
+            Setting::Threads(count) => self.set_threads(count as usize)?,
+            Setting::MultiPv(count) => self.settings.multi_pv = count as usize,
+            Setting::MoveOverhead(time) => self.settings.overhead = Duration::from_millis(time),
+            Setting::Ponder(_) => {}
+            Setting::Chess960(on) => self.settings.chess960 = on,
+            Setting::ShowWdl(on) => self.settings.show_wdl = on,
+            Setting::LimitStrength(on) => self.settings.limit_strength = on,
+            Setting::Elo(elo) => self.settings.elo = elo,
+            Setting::EvalFile(path) => self.set_network(&path)?,
+            Setting::SyzygyPath(path) => self.set_tablebases(&path)?,
+            Setting::SyzygyProbeDepth(depth) => self.settings.probing.depth = depth as u32,
+            Setting::SyzygyProbeLimit(pieces) => self.settings.probing.pieces = pieces as u32,
+            Setting::Syzygy50MoveRule(on) => self.settings.probing.fifty_move_rule = on,
+            Setting::DebugLogFile(path) => self.set_log(&path)?,
+        }
+        Ok(())
     }
 
-    pub(super) fn set_hash(&mut self, megabytes: usize) -> Result<(), String> {
+    /// Returns the resources of the search.
+    ///
+    /// # Panics
+    /// If a search is running.
+    fn resources(&mut self) -> &mut SearchResources {
+        self.resources.as_mut().expect("commands that need them wait for the end of the search")
+    }
+
+    fn set_hash(&mut self, megabytes: usize) -> Result<(), String> {
         let SearchResources { threads, tt, .. } = self.resources();
-        // GUIs send all options again and again.
+        // GUIs resend all options again and again.
         if tt.megabytes() != megabytes {
             *tt = TranspositionTable::new(megabytes).map_err(|error| error.to_string())?;
-            // Not every GUI sends `ucinewgame`.
+            // Touches all pages before the first search; not every GUI sends `ucinewgame`.
             tt.clear(threads.count());
         }
         Ok(())
     }
 
-    pub(super) fn set_threads(&mut self, count: usize) -> Result<(), String> {
+    fn set_threads(&mut self, count: usize) -> Result<(), String> {
         let threads = &mut self.resources().threads;
         if threads.count() != count {
             *threads = Threads::new(count).map_err(|error| error.to_string())?;
@@ -313,50 +372,61 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes the network of an asset, or the embedded one; if the asset cannot be used, the network stays as it was.
-    pub(super) fn set_network(&mut self, path: &str) -> Result<(), String> {
+    /// Loads a network, or takes the embedded one if `path` is empty. On an error the network stays.
+    fn set_network(&mut self, path: &str) -> Result<(), String> {
         self.network = match path {
             "" => Network::embedded(),
             path => Network::load(Path::new(path)).map_err(|error| {
                 format!("network {path:?} is not used: {error}; network {} stays", self.network.name())
             })?,
         };
-        say!(self.output, "info string network {} scores positions from now on", self.network.name());
-        // Scores of another network are of no use.
-        self.forget();
+        send!(self.output, "info string network {} is used", self.network.name());
+        // Scores of another network are useless.
+        self.clear();
         Ok(())
     }
 
-    /// Takes the endgame tablebases in these folders, or none; if they cannot be used, those before stay.
-    pub(super) fn set_tablebases(&mut self, path: &str) -> Result<(), String> {
-        let complain = |error: tablebases::TablebaseError| format!("SyzygyPath stays as it was: {error}");
-        let found = if path.is_empty() { None } else { Some(Files::find(path).map_err(complain)?) };
-        // There can be but one set at a time.
+    /// Opens the tablebases in these folders, or none if `path` is empty. If no folder holds valid tablebases, those
+    /// in use stay.
+    fn set_tablebases(&mut self, path: &str) -> Result<(), String> {
+        let describe = |error: TablebaseError| format!("SyzygyPath stays as it was: {error}");
+        let found = if path.is_empty() { None } else { Some(Files::find(path).map_err(describe)?) };
+        // Only one set can be open at a time.
         self.resources().tablebases = None;
         if let Some(found) = found {
-            let tablebases = found.open().map_err(complain)?;
+            let tablebases = found.open().map_err(describe)?;
             let (files, pieces) = (tablebases.file_count(), tablebases.max_pieces());
-            say!(self.output, "info string {files} Syzygy files found, for up to {pieces} pieces");
+            send!(self.output, "info string {files} Syzygy files found, for up to {pieces} pieces");
             self.resources().tablebases = Some(tablebases);
         }
         Ok(())
     }
 
-    /// Forgets all that earlier searches have found.
-    pub(super) fn forget(&mut self) {
+    /// Opens a log, or closes it if `path` is empty.
+    fn set_log(&mut self, path: &str) -> Result<(), String> {
+        let open = |path| {
+            let file = OpenOptions::new().append(true).create(true).open(Path::new(path));
+            file.map_err(|error| format!("cannot write the debug log {path:?}: {error}"))
+        };
+        self.output.set_log(if path.is_empty() { None } else { Some(open(path)?) });
+        Ok(())
+    }
+
+    /// Clears all results of earlier searches.
+    fn clear(&mut self) {
         let SearchResources { threads, tt, .. } = self.resources();
         threads.clear();
         tt.clear(threads.count());
     }
 
-    /// Sets up a position if all of its moves are legal; else says which is not and leaves the position as it was.
+    /// Sets up a position. At an illegal move the position stays as it was.
     fn set_position(&mut self, set: SetPosition) {
         let mut position = set.start;
         let mut history = GameHistory::new();
         for text in &set.moves {
             let Some(mv) = position.parse_move(text) else {
                 let fen = position.fen(self.settings.chess960);
-                say!(self.output, "info string illegal move {text:?} in {fen}: the position stays as it was");
+                send!(self.output, "info string illegal move {text:?} in {fen}: the position stays as it was");
                 return;
             };
             history.push(&position);
@@ -366,106 +436,106 @@ impl Engine {
     }
 
     fn go(&mut self, go: &Go) {
-        for fault in &go.faults {
-            say!(self.output, "info string {fault}");
+        for error in &go.errors {
+            send!(self.output, "info string {error}");
         }
         let limits = self.limits(go);
         let moves = self.search_moves(go);
-        // A mate may be looked for in vain.
+        // A search for a mate may never find one.
         let is_bounded = !go.infinite && Limits { mate: None, ..limits.clone() }.is_bounded();
         let waits_for_stop = go.infinite || !limits.is_bounded();
 
-        let Settings { lines, chess960, show_chances, is_limited, elo, probing, .. } = self.settings;
-        let chances = show_chances.then(|| Style::chances(&self.position, &self.network));
-        let style = Style { chess960, lines: lines as usize, chances };
-        let candidates = if is_limited { style.lines.max(strength::CHOICES) } else { style.lines };
-        let most = if moves.is_empty() { self.position.moves().len() } else { moves.len() };
-        let lines = candidates.min(most).max(1);
+        let Settings { multi_pv, chess960, show_wdl, limit_strength, elo, probing, .. } = self.settings;
+        let wdl = show_wdl.then(|| InfoFormat::wdl(&self.position, &self.network));
+        let candidates = if limit_strength { multi_pv.max(strength::CHOICES) } else { multi_pv };
+        let move_count = if moves.is_empty() { self.position.moves().len() } else { moves.len() };
+        let searched_lines = candidates.min(move_count).max(1);
 
         let signals = Arc::new(Signals::default());
         signals.pondering.store(go.ponder, Relaxed);
-        let (output, sender, said) = (self.output.clone(), self.sender.clone(), Arc::clone(&signals));
+        let (output, event_sender) = (self.output.clone(), self.event_sender.clone());
         let (position, history, network) = (self.position.clone(), self.history.clone(), self.network.clone());
-        // The resources follow once there is a thread: if there is none, they are not lost.
-        let (give, take) = mpsc::sync_channel::<Box<SearchResources>>(1);
+        let search_signals = Arc::clone(&signals);
+        // The resources are sent once the thread exists: if the system refuses one, they are not lost.
+        let (resource_sender, resource_receiver) = mpsc::sync_channel::<Box<SearchResources>>(1);
         let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
             let _guard = AbortOnPanic;
-            let Ok(mut resources) = take.recv() else { return };
-            let search = SearchRequest {
+            let Ok(mut resources) = resource_receiver.recv() else { return };
+            let request = SearchRequest {
                 position: &position,
                 history: &history,
                 search_moves: &moves,
-                multi_pv: lines,
+                multi_pv: searched_lines,
                 limits: &limits,
                 network: &network,
                 tt: &resources.tt,
                 tablebases: resources.tablebases.as_ref(),
                 probing,
-                signals: &said,
+                signals: &search_signals,
             };
-            let mut reporter = Reporter::new(output.clone(), style);
-            let mut outcome = resources.threads.search(&search, &mut reporter);
-            if outcome.best.is_none() {
-                say!(output, "info depth 0 score {}", outcome.score);
+            let mut printer = InfoPrinter::new(output.clone(), InfoFormat { chess960, multi_pv, wdl });
+            let mut result = resources.threads.search(&request, &mut printer);
+            if result.best.is_none() {
+                send!(output, "info depth 0 score {}", result.score);
             }
-            if is_limited && let Some(chosen) = strength::choose(reporter.into_candidates(), elo) {
-                if outcome.best != Some(chosen.best) {
-                    // The last line shown is that of the move.
-                    say!(output, "{}", chosen.text);
+            if limit_strength && let Some(chosen) = strength::choose(printer.into_candidates(), elo) {
+                if result.best != Some(chosen.mv) {
+                    // The last line shown must be that of the move.
+                    send!(output, "{}", chosen.info);
                 }
-                (outcome.best, outcome.ponder) = (Some(chosen.best), chosen.ponder);
+                (result.best, result.ponder) = (Some(chosen.mv), chosen.ponder);
             }
-            // What has nothing left to look at still waits for `stop` or `ponderhit`.
-            while !said.stop.load(Relaxed) && (waits_for_stop || said.pondering.load(Relaxed)) {
+            // A search that is done may still have to wait for `stop` or `ponderhit`.
+            while !search_signals.stop.load(Relaxed) && (waits_for_stop || search_signals.pondering.load(Relaxed)) {
                 thread::park();
             }
-            let answer = answer(&outcome, chess960);
-            // The resources go back before the move is out, so that the engine is idle when the GUI hears of it.
-            // If the engine is gone, nobody needs the resources.
-            let hand_back = move || drop(sender.send(Event::Over(resources)));
-            output.line_after(hand_back, format_args!("{answer}"));
+            let best_move = best_move(&result, chess960);
+            // The resources are handed back before the move is written, so that the engine is idle when the GUI reads
+            // it. If the engine is gone, they are dropped.
+            let hand_back = move || drop(event_sender.send(Event::SearchFinished(resources)));
+            output.send_after(hand_back, format_args!("{best_move}"));
         });
         match thread {
             Ok(thread) => {
-                self.running = Some(Running { thread: thread.thread().clone(), signals, is_bounded });
-                let resources = self.resources.take().expect("what searches waits for the end of the search before");
-                give.send(resources).expect("the thread takes them before anything else");
+                self.running = Some(RunningSearch { thread: thread.thread().clone(), signals, is_bounded });
+                let resources = self.resources.take().expect("a search starts only after the last has ended");
+                resource_sender.send(resources).expect("the thread first receives the resources");
             }
             Err(error) => {
-                say!(self.output, "info string cannot start a search: {error}");
-                say!(self.output, "bestmove (none)");
+                send!(self.output, "info string cannot start a search: {error}");
+                send!(self.output, "bestmove (none)");
             }
         }
     }
 
-    /// The moves that are asked for and legal; empty for all.
+    /// Returns the legal moves among those after `searchmoves`; none if all moves are to be searched.
     fn search_moves(&self, go: &Go) -> Vec<Move> {
         let mut moves = Vec::new();
         for text in &go.search_moves {
             match self.position.parse_move(text) {
                 Some(mv) if moves.contains(&mv) => {}
                 Some(mv) => moves.push(mv),
-                None => say!(self.output, "info string illegal move {text:?} after \"searchmoves\" is skipped"),
+                None => send!(self.output, "info string illegal move {text:?} after \"searchmoves\" is skipped"),
             }
         }
         if moves.is_empty() && !go.search_moves.is_empty() {
-            say!(self.output, "info string no legal move after \"searchmoves\": all moves are searched");
+            send!(self.output, "info string no legal move after \"searchmoves\": all moves are searched");
         }
         moves
     }
 
     fn limits(&self, go: &Go) -> Limits {
         let &Go { depth, nodes, mate, movetime, moves_to_go, .. } = go;
-        let Settings { overhead, is_limited, elo, .. } = self.settings;
+        let Settings { overhead, limit_strength, elo, .. } = self.settings;
         let side = self.position.side_to_move();
-        // Where only the other side's clock was sent, play as if it were ours rather than for ever.
+        // If only the other side's clock was sent, it is better than none.
         let clock = [side, !side]
             .into_iter()
             .find_map(|side| Some(Clock { remaining: go.time[side]?, increment: go.increment[side], moves_to_go }));
         let limits = Limits { depth, nodes, mate, movetime, clock, overhead, soft_nodes: None };
         let limits = if go.infinite { Limits { movetime: None, clock: None, ..limits } } else { limits };
-        // Without a limit it is analysis, which has to go on.
-        if is_limited && limits.is_bounded() {
+        // A search without limits is analysis, which must go on until `stop`.
+        if limit_strength && limits.is_bounded() {
             let nodes = nodes.unwrap_or(u64::MAX).min(strength::nodes(elo));
             return Limits { nodes: Some(nodes), ..limits };
         }
@@ -475,23 +545,24 @@ impl Engine {
     fn perft(&self, depth: u32) {
         let mut total = 0;
         for (mv, leaves) in perft::divide(&self.position, depth, 1) {
-            say!(self.output, "{}: {leaves}", mv.uci(self.settings.chess960));
+            send!(self.output, "{}: {leaves}", mv.uci(self.settings.chess960));
             total += leaves;
         }
-        say!(self.output, "\nNodes searched: {total}");
+        send!(self.output, "\nNodes searched: {total}");
     }
 }
 
-fn answer(outcome: &SearchResult, chess960: bool) -> String {
-    match (outcome.best, outcome.ponder) {
+/// Returns the `bestmove` line.
+fn best_move(result: &SearchResult, chess960: bool) -> String {
+    match (result.best, result.ponder) {
         (Some(best), Some(ponder)) => format!("bestmove {} ponder {}", best.uci(chess960), ponder.uci(chess960)),
         (Some(best), None) => format!("bestmove {}", best.uci(chess960)),
         (None, _) => "bestmove (none)".into(),
     }
 }
 
-/// Ends the program if the thread that holds it panics: a GUI notices that, whereas it would wait for the move of a dead thread for ever. Release builds
-/// abort at any panic.
+/// Aborts the program if the thread that holds it panics: a GUI notices that, but would wait for ever for the move of a
+/// dead thread. Release builds abort at any panic.
 struct AbortOnPanic;
 
 impl Drop for AbortOnPanic {
@@ -503,7 +574,7 @@ impl Drop for AbortOnPanic {
 }
 
 const LICENSE: &str = concat!(
-    "Kiln is free software under the MIT licence or the Apache License 2.0, as you like; the latter is at\n",
-    "https://www.apache.org/licenses/LICENSE-2.0, the former is this:\n\n",
+    "Kiln is free software under the MIT licence or the Apache License 2.0, at your option. The latter is at\n",
+    "https://www.apache.org/licenses/LICENSE-2.0; the former is:\n\n",
     include_str!("../../LICENSE-MIT")
 );

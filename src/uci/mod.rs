@@ -1,4 +1,5 @@
-//! The Universal Chess Interface: commands, options, the loop that answers while it searches, and the lines it prints.
+//! The Universal Chess Interface (UCI): commands, options, output, and the engine that executes commands while it
+//! searches.
 
 mod command;
 mod engine;

@@ -1,168 +1,170 @@
 //! The options in one table, which `uci`, `setoption` and `help` read.
 
-use super::engine::Engine;
 use super::strength;
 #[cfg(feature = "tune")]
 use crate::search::Parameter;
 use crate::search::{MAX_MEGABYTES, Probing};
+use crate::tablebases::MAX_PIECES;
+use crate::tools::{MAX_MULTI_PV, MAX_THREADS};
 use std::fmt;
-use std::fs::OpenOptions;
 use std::ops::RangeInclusive;
-use std::path::Path;
 #[cfg(feature = "tune")]
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-/// Hash in megabytes unless the GUI says otherwise.
+/// The default of `Hash` in megabytes.
 pub const DEFAULT_HASH: usize = 16;
 
-/// What the options say, but for those that change something at once.
+/// The values of the options that later commands read. Other options take effect when they are set.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many of the best lines are wanted.
-    pub lines: u64,
-    /// Time set aside for what happens between engine and clock.
+    /// The number of principal variations to search.
+    pub multi_pv: usize,
+    /// Time set aside on each move for communication with the GUI.
     pub overhead: Duration,
     /// Castling is written as king takes rook.
     pub chess960: bool,
-    /// Chances are shown beside scores.
-    pub show_chances: bool,
-    /// Whether to play as weak as `elo` says.
-    pub is_limited: bool,
-    /// Strength to play with.
+    /// WDL is sent beside scores.
+    pub show_wdl: bool,
+    /// Strength is limited to `elo`.
+    pub limit_strength: bool,
+    /// The strength to play with if it is limited.
     pub elo: u64,
-    /// How endgame tables are used.
+    /// How endgame tablebases are used.
     pub probing: Probing,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            lines: 1,
+            multi_pv: 1,
             overhead: Duration::from_millis(30),
             chess960: false,
-            show_chances: false,
-            is_limited: false,
+            show_wdl: false,
+            limit_strength: false,
             elo: 1500,
             probing: Probing::default(),
         }
     }
 }
 
-type Done = Result<(), String>;
+/// An option with its new value. Texts are empty for `<empty>` and the like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Megabytes of the transposition table.
+    Hash(u64),
+    ClearHash,
+    Threads(u64),
+    MultiPv(u64),
+    /// Milliseconds.
+    MoveOverhead(u64),
+    Ponder(bool),
+    Chess960(bool),
+    ShowWdl(bool),
+    LimitStrength(bool),
+    Elo(u64),
+    /// A path.
+    EvalFile(String),
+    /// Folders, as [`Files::find`](crate::tablebases::Files::find) takes them.
+    SyzygyPath(String),
+    SyzygyProbeDepth(u64),
+    SyzygyProbeLimit(u64),
+    Syzygy50MoveRule(bool),
+    /// A path.
+    DebugLogFile(String),
+}
 
-/// An option: its name, what it is for, its type with the values that are allowed, and what to do with one.
+/// An option: its name, what it is for, its type with the default and the allowed values.
 pub struct Definition {
     pub name: &'static str,
     pub help: &'static str,
     kind: Kind,
 }
 
+/// The type of an option, with its default if that varies, its range, and the [`Setting`] it makes of a value.
 enum Kind {
-    Check(bool, fn(&mut Engine, bool)),
-    Spin(u64, RangeInclusive<u64>, fn(&mut Engine, u64) -> Done),
-    /// Empty unless set; the function gets an empty text for `<empty>` and the like.
-    Text(fn(&mut Engine, &str) -> Done),
-    Button(fn(&mut Engine)),
+    Check(bool, fn(bool) -> Setting),
+    Spin(u64, RangeInclusive<u64>, fn(u64) -> Setting),
+    /// Empty by default.
+    Text(fn(String) -> Setting),
+    Button(Setting),
 }
 
-/// All options in the order in which they are listed.
+/// Returns all options in the order in which they are listed.
 pub fn options() -> [Definition; 16] {
     use Kind::{Button, Check, Spin, Text};
-    let Settings { lines, overhead, chess960, show_chances, is_limited, elo, probing } = Settings::default();
-    let processors = thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let Settings { multi_pv, overhead, chess960, show_wdl, limit_strength, elo, probing } = Settings::default();
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let max_threads = (4 * processors).max(MAX_THREADS);
     let definition = |name, help, kind| Definition { name, help, kind };
     [
         definition(
             "Hash",
-            "megabytes for the transposition table",
-            Spin(DEFAULT_HASH as u64, 1..=MAX_MEGABYTES as u64, |engine, size| engine.set_hash(size as usize)),
+            "megabytes of the transposition table",
+            Spin(DEFAULT_HASH as u64, 1..=MAX_MEGABYTES as u64, Setting::Hash),
         ),
-        definition("Clear Hash", "forgets all results of earlier searches", Button(Engine::forget)),
-        definition(
-            "Threads",
-            "threads that search",
-            Spin(1, 1..=(4 * processors).max(1024), |engine, count| engine.set_threads(count as usize)),
-        ),
+        definition("Clear Hash", "clears the transposition table and histories", Button(Setting::ClearHash)),
+        definition("Threads", "threads that search", Spin(1, 1..=max_threads as u64, Setting::Threads)),
         definition(
             "MultiPV",
-            "how many of the best lines to show",
-            Spin(lines, 1..=256, |engine, lines| {
-                engine.settings.lines = lines;
-                Ok(())
-            }),
+            "number of best lines to show",
+            Spin(multi_pv as u64, 1..=MAX_MULTI_PV as u64, Setting::MultiPv),
         ),
         definition(
             "Move Overhead",
-            "milliseconds kept back on each move for what happens between engine and clock",
-            Spin(overhead.as_millis() as u64, 0..=10_000, |engine, time| {
-                engine.settings.overhead = Duration::from_millis(time);
-                Ok(())
-            }),
+            "milliseconds set aside on each move for communication with the GUI",
+            Spin(overhead.as_millis() as u64, 0..=10_000, Setting::MoveOverhead),
         ),
-        // It tells the GUI that pondering is possible; that it is on, `go ponder` says.
-        definition(
-            "Ponder",
-            "whether the GUI may let the engine think on the opponent's time",
-            Check(false, |_, _| ()),
-        ),
+        // It only tells the GUI that the engine can ponder; `go ponder` starts it.
+        definition("Ponder", "allows thinking on the opponent's time", Check(false, Setting::Ponder)),
         definition(
             "UCI_Chess960",
-            "castling is written as king takes rook; both notations are always understood",
-            Check(chess960, |engine, on| engine.settings.chess960 = on),
+            "writes castling as king takes rook; both notations are always understood",
+            Check(chess960, Setting::Chess960),
         ),
         definition(
             "UCI_ShowWDL",
-            "shows chances to win, draw and lose in thousandths",
-            Check(show_chances, |engine, on| engine.settings.show_chances = on),
+            "shows win, draw and loss probabilities in thousandths",
+            Check(show_wdl, Setting::ShowWdl),
         ),
         definition(
             "UCI_LimitStrength",
-            "plays weaker, as UCI_Elo says",
-            Check(is_limited, |engine, on| engine.settings.is_limited = on),
+            "limits the strength to UCI_Elo",
+            Check(limit_strength, Setting::LimitStrength),
         ),
         definition(
             "UCI_Elo",
-            "the strength to play with; the scale is a guess and not measured",
-            Spin(elo, strength::ELO, |engine, elo| {
-                engine.settings.elo = elo;
-                Ok(())
-            }),
+            "strength if limited; the scale is a guess, not measured",
+            Spin(elo, strength::ELO, Setting::Elo),
         ),
         definition(
             "EvalFile",
-            "a network's file of the shape the engine is built for, if not the embedded one",
-            Text(Engine::set_network),
+            "network file of the shape the engine is built for; empty for the embedded one",
+            Text(Setting::EvalFile),
         ),
-        definition("SyzygyPath", "folders with Syzygy tables", Text(Engine::set_tablebases)),
+        definition("SyzygyPath", "folders with Syzygy tablebases", Text(Setting::SyzygyPath)),
         definition(
             "SyzygyProbeDepth",
-            "the least depth at which the largest Syzygy tables are asked",
-            Spin(probing.depth.into(), 1..=100, |engine, depth| {
-                engine.settings.probing.depth = depth as u32;
-                Ok(())
-            }),
+            "least depth at which the tablebases with the most pieces are probed",
+            Spin(probing.depth.into(), 1..=100, Setting::SyzygyProbeDepth),
         ),
         definition(
             "SyzygyProbeLimit",
-            "the most pieces for which Syzygy tables are asked",
-            Spin(probing.pieces.into(), 0..=7, |engine, pieces| {
-                engine.settings.probing.pieces = pieces as u32;
-                Ok(())
-            }),
+            "most pieces for which tablebases are probed",
+            Spin(probing.pieces.into(), 0..=MAX_PIECES as u64, Setting::SyzygyProbeLimit),
         ),
         definition(
             "Syzygy50MoveRule",
-            "whether wins that the fifty-move rule spoils are draws",
-            Check(probing.fifty_move_rule, |engine, on| engine.settings.probing.fifty_move_rule = on),
+            "counts tablebase wins that the fifty-move rule prevents as draws",
+            Check(probing.fifty_move_rule, Setting::Syzygy50MoveRule),
         ),
-        definition("Debug Log File", "adds all that is said and heard to this file", Text(set_log)),
+        definition("Debug Log File", "appends all input and output to this file", Text(Setting::DebugLogFile)),
     ]
 }
 
-/// The parameters of the search as options, a line each. All numbers are allowed, as testers (fastchess) leave out what is beyond the range that is told: those beyond
-/// the range that is worth trying turn a step of the search off.
+/// Returns the `uci` lines of the search parameters. They allow all numbers: testers such as fastchess drop values
+/// outside the listed range, and values outside the useful range turn a step of the search off.
 #[cfg(feature = "tune")]
 pub fn parameters() -> Vec<String> {
     let line = |parameter: &Parameter| {
@@ -172,60 +174,56 @@ pub fn parameters() -> Vec<String> {
     crate::search::parameters().iter().map(line).collect()
 }
 
-/// The parameters of the search as OpenBench's form for SPSA takes them: name, type, start, least, most, the last step, the learning rate.
+/// Returns the search parameters in the format of OpenBench's SPSA form: name, type, start, minimum, maximum, final
+/// step, learning rate.
 #[cfg(feature = "tune")]
 pub fn spsa() -> Vec<String> {
     let line = |parameter: &Parameter| {
-        let (least, most) = (*parameter.range.start(), *parameter.range.end());
-        let step = (f64::from(most - least) / 20.0).max(0.5);
-        format!("{}, int, {}, {least}, {most}, {step}, 0.002", parameter.name, parameter.default)
+        let (min, max) = (*parameter.range.start(), *parameter.range.end());
+        let step = (f64::from(max - min) / 20.0).max(0.5);
+        format!("{}, int, {}, {min}, {max}, {step}, 0.002", parameter.name, parameter.default)
     };
     crate::search::parameters().iter().map(line).collect()
 }
 
-/// Sets a parameter of the search, if this is the name of one.
+/// Sets a search parameter. Returns `None` if there is none of this name.
 #[cfg(feature = "tune")]
-fn set_parameter(name: &str, value: &str) -> Option<Done> {
+pub fn set_parameter(name: &str, value: &str) -> Option<Result<(), String>> {
     let parameter = crate::search::parameters().into_iter().find(|parameter| parameter.name == name)?;
     let number =
         value.parse().map_err(|_| format!("bad value {value:?} for parameter {name}: expected a whole number"));
     Some(number.map(|number| parameter.value.store(number, Relaxed)))
 }
 
-/// Sets an option by its name, in whatever case. If the value is not allowed, or what it asks for cannot be had, nothing changes.
-pub fn set(engine: &mut Engine, name: &str, value: &str) -> Done {
-    #[cfg(feature = "tune")]
-    if let Some(done) = set_parameter(name, value) {
-        return done;
-    }
+/// Parses the arguments of `setoption`. Names and the values of check options are case-insensitive.
+///
+/// # Errors
+/// If there is no option of this name, or the value is not allowed.
+pub fn parse_setting(name: &str, value: &str) -> Result<Setting, String> {
     let definition = options().into_iter().find(|definition| definition.name.eq_ignore_ascii_case(name));
     let Definition { name, kind, .. } =
         definition.ok_or_else(|| format!("there is no option {name:?}; \"uci\" lists them"))?;
     let bad = |expected: fmt::Arguments| format!("bad value {value:?} for option {name}: expected {expected}");
-    match kind {
-        Kind::Check(_, set) => set(
-            engine,
-            match value.to_ascii_lowercase().as_str() {
-                "true" => true,
-                "false" => false,
-                _ => return Err(bad(format_args!("\"true\" or \"false\""))),
-            },
-        ),
-        Kind::Spin(_, range, set) => {
-            let number = value.parse().ok().filter(|number| range.contains(number));
-            let number =
-                number.ok_or_else(|| bad(format_args!("a whole number from {} to {}", range.start(), range.end())))?;
-            set(engine, number)?;
+    Ok(match kind {
+        Kind::Check(_, setting) => match value.to_ascii_lowercase().as_str() {
+            "true" => setting(true),
+            "false" => setting(false),
+            _ => return Err(bad(format_args!("\"true\" or \"false\""))),
+        },
+        Kind::Spin(_, range, setting) => match value.parse() {
+            Ok(number) if range.contains(&number) => setting(number),
+            _ => return Err(bad(format_args!("a whole number from {} to {}", range.start(), range.end()))),
+        },
+        // Some GUIs send one of these words for an empty text.
+        Kind::Text(setting) if matches!(value.to_ascii_lowercase().as_str(), "<empty>" | "none") => {
+            setting(String::new())
         }
-        // Some GUIs send one of these words for nothing.
-        Kind::Text(set) if matches!(value.to_ascii_lowercase().as_str(), "<empty>" | "none") => set(engine, "")?,
-        Kind::Text(set) => set(engine, value)?,
-        Kind::Button(press) => press(engine),
-    }
-    Ok(())
+        Kind::Text(setting) => setting(value.into()),
+        Kind::Button(setting) => setting,
+    })
 }
 
-/// The line that `uci` shows.
+/// Formats the line that `uci` prints.
 impl fmt::Display for Definition {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "option name {} type ", self.name)?;
@@ -238,18 +236,6 @@ impl fmt::Display for Definition {
             Kind::Button(_) => write!(f, "button"),
         }
     }
-}
-
-fn set_log(engine: &mut Engine, path: &str) -> Done {
-    let file = match path {
-        "" => None,
-        path => {
-            let file = OpenOptions::new().append(true).create(true).open(Path::new(path));
-            Some(file.map_err(|error| format!("cannot write the debug log {path:?}: {error}"))?)
-        }
-    };
-    engine.output.set_log(file);
-    Ok(())
 }
 
 #[cfg(test)]
@@ -265,6 +251,16 @@ mod tests {
             }
             let same = options().iter().filter(|other| other.name.eq_ignore_ascii_case(name)).count();
             assert_eq!(same, 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_become_settings() {
+        assert_eq!(parse_setting("hash", "3"), Ok(Setting::Hash(3)));
+        assert_eq!(parse_setting("Clear Hash", ""), Ok(Setting::ClearHash));
+        assert_eq!(parse_setting("UCI_Chess960", "TRUE"), Ok(Setting::Chess960(true)));
+        for (value, path) in [("a b", "a b"), ("", ""), ("<EMPTY>", ""), ("none", "")] {
+            assert_eq!(parse_setting("EvalFile", value), Ok(Setting::EvalFile(path.into())));
         }
     }
 }

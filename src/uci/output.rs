@@ -1,3 +1,5 @@
+//! The lines that the engine sends, and the debug log.
+
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::{Bound, Report, Sink};
@@ -8,11 +10,11 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where lines go, and perhaps a log of all that is said and heard. Clones write to the same places.
+/// The stream to the GUI, and the debug log if there is one. Clones share both.
 #[derive(Clone)]
-pub struct Output(Arc<Mutex<Places>>);
+pub struct Output(Arc<Mutex<Streams>>);
 
-struct Places {
+struct Streams {
     out: Box<dyn Write + Send>,
     log: Option<File>,
 }
@@ -24,52 +26,52 @@ impl fmt::Debug for Output {
 }
 
 impl Output {
-    /// An output without a log.
+    /// Creates an output without a log.
     pub fn new(out: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Places { out: Box::new(out), log: None })))
+        Self(Arc::new(Mutex::new(Streams { out: Box::new(out), log: None })))
     }
 
-    /// Writes a line at once. If nobody reads any more there is nobody to tell, and the end of input will end the program.
-    pub fn line(&self, text: Arguments) {
-        self.line_after(|| (), text);
+    /// Writes a line and flushes it. Ignores errors: if the GUI is gone, the end of input ends the program.
+    pub fn send(&self, text: Arguments) {
+        self.send_after(|| (), text);
     }
 
-    /// Does something and writes a line, with no other line in between.
-    pub fn line_after(&self, before: impl FnOnce(), text: Arguments) {
-        let mut places = self.lock();
+    /// Calls `before`, then writes a line, with no other line in between.
+    pub fn send_after(&self, before: impl FnOnce(), text: Arguments) {
+        let mut streams = self.lock();
         before();
-        places.write(text);
+        streams.write(text);
     }
 
-    /// Waits until a line that is being written is out.
+    /// Waits until the line that another thread is writing is complete.
     pub fn wait(&self) {
         drop(self.lock());
     }
 
-    /// Notes a line of input.
-    pub fn heard(&self, line: &str) {
-        self.lock().note(">>", format_args!("{line}"));
+    /// Writes a line of input to the log.
+    pub fn log_input(&self, line: &str) {
+        self.lock().log(">>", format_args!("{line}"));
     }
 
-    /// From now on all is added to this file; none for no log.
+    /// Sets or closes the log, to which all later input and output is appended.
     pub fn set_log(&self, file: Option<File>) {
         self.lock().log = file;
     }
 
-    /// What is behind the lock is sound at any time.
-    fn lock(&self) -> MutexGuard<'_, Places> {
+    /// Locks the streams, which are valid even after a panic while they were locked.
+    fn lock(&self) -> MutexGuard<'_, Streams> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Places {
+impl Streams {
     fn write(&mut self, text: Arguments) {
         let _ = writeln!(self.out, "{text}").and_then(|()| self.out.flush());
-        self.note("<<", text);
+        self.log("<<", text);
     }
 
-    /// A log that cannot be written, for want of space perhaps, is given up.
-    fn note(&mut self, direction: &str, text: Arguments) {
+    /// Writes a log entry. Closes the log if it cannot be written, for instance because the disk is full.
+    fn log(&mut self, direction: &str, text: Arguments) {
         let Some(file) = &mut self.log else { return };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (seconds, millis) = (now.as_secs() % 86_400, now.subsec_millis());
@@ -82,31 +84,31 @@ impl Places {
     }
 }
 
-/// As `println!`, to an [`Output`].
-macro_rules! say {
-    ($output:expr, $($argument:tt)*) => { $output.line(format_args!($($argument)*)) };
+/// Sends a line to an [`Output`]; arguments as for `println!`.
+macro_rules! send {
+    ($output:expr, $($argument:tt)*) => { $output.send(format_args!($($argument)*)) };
 }
-pub(super) use say;
+pub(super) use send;
 
-/// What is wanted of `info` lines.
+/// How `info` lines are written.
 #[derive(Clone, Debug)]
-pub struct Style {
-    /// Whether castling is written as king takes rook.
+pub struct InfoFormat {
+    /// Castling is written as king takes rook.
     pub chess960: bool,
-    /// How many of the best lines are shown.
-    pub lines: usize,
-    /// Turns scores into chances, with the material at the root, if they are wanted.
-    pub chances: Option<(WinModel, u32)>,
+    /// The number of principal variations to send.
+    pub multi_pv: usize,
+    /// The model for WDL in thousandths, and the material at the root; `None` if WDL is not sent.
+    pub wdl: Option<(WinModel, u32)>,
 }
 
-impl Style {
-    /// The model for the chances in a position.
-    pub fn chances(position: &Position, network: &Network) -> (WinModel, u32) {
+impl InfoFormat {
+    /// Returns the `wdl` field for searches of a position.
+    pub fn wdl(position: &Position, network: &Network) -> (WinModel, u32) {
         (network.win_model(), position.material())
     }
 
-    /// The `info` line of a report.
-    fn text(&self, report: &Report) -> String {
+    /// Returns the `info` line of a report.
+    fn line(&self, report: &Report) -> String {
         let Report { depth, selective_depth, multipv, score, nodes, elapsed, hashfull, tablebase_hits, pv, .. } =
             *report;
         let mut text = format!("info depth {depth} seldepth {selective_depth} multipv {multipv} score {score}");
@@ -115,9 +117,9 @@ impl Style {
             Bound::Lower => " lowerbound",
             Bound::Upper => " upperbound",
         };
-        if let Some((model, material)) = self.chances {
+        // Writing to a string never fails.
+        if let Some((model, material)) = self.wdl {
             let [win, draw, loss] = model.wdl(score, material);
-            // A string takes all that is written to it.
             let _ = write!(text, " wdl {win} {draw} {loss}");
         }
         let nps = (nodes as f64 / elapsed.as_secs_f64().max(1e-6)) as u64;
@@ -134,36 +136,36 @@ impl Style {
     }
 }
 
-/// A move with the last that was heard of it.
+/// A root move with its last exact score.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The first move of the line.
-    pub best: Move,
-    /// The second.
+    /// The root move.
+    pub mv: Move,
+    /// The expected reply, if the principal variation has one.
     pub ponder: Option<Move>,
-    /// The score of the line.
+    /// The score for the side to move.
     pub score: Score,
-    /// The depth in plies that the score is from.
+    /// The depth of the score in plies.
     pub depth: u32,
-    /// The `info` line that shows it as the best line.
-    pub text: String,
+    /// The `info` line that shows the move as the best.
+    pub info: String,
 }
 
-/// Prints reports as `info` lines, and remembers the lines it was told.
+/// Sends reports as `info` lines, and keeps the last exact score of each root move.
 #[derive(Debug)]
-pub struct Reporter {
+pub struct InfoPrinter {
     output: Output,
-    style: Style,
+    format: InfoFormat,
     candidates: Vec<Candidate>,
 }
 
-impl Reporter {
-    /// One that has heard nothing.
-    pub fn new(output: Output, style: Style) -> Self {
-        Self { output, style, candidates: Vec::new() }
+impl InfoPrinter {
+    /// Creates a printer without candidates.
+    pub fn new(output: Output, format: InfoFormat) -> Self {
+        Self { output, format, candidates: Vec::new() }
     }
 
-    /// The moves of the lines that were heard of in the last iteration or the one before, each once.
+    /// Returns the root moves with an exact score from one of the last two iterations.
     pub fn into_candidates(self) -> Vec<Candidate> {
         let mut candidates = self.candidates;
         let deepest = candidates.iter().map(|candidate| candidate.depth).max().unwrap_or(0);
@@ -172,22 +174,22 @@ impl Reporter {
     }
 }
 
-impl Sink for Reporter {
+impl Sink for InfoPrinter {
     fn report(&mut self, report: &Report) {
         let &Report { depth, score, pv, .. } = report;
-        if let (Bound::Exact, Some(&best)) = (report.bound, pv.first()) {
-            self.candidates.retain(|candidate| candidate.best != best);
-            let text = self.style.text(&Report { multipv: 1, ..report.clone() });
-            self.candidates.push(Candidate { best, ponder: pv.get(1).copied(), score, depth, text });
+        if let (Bound::Exact, Some(&mv)) = (report.bound, pv.first()) {
+            self.candidates.retain(|candidate| candidate.mv != mv);
+            let info = self.format.line(&Report { multipv: 1, ..report.clone() });
+            self.candidates.push(Candidate { mv, ponder: pv.get(1).copied(), score, depth, info });
         }
-        if report.multipv <= self.style.lines {
-            say!(self.output, "{}", self.style.text(report));
+        if report.multipv <= self.format.multi_pv {
+            send!(self.output, "{}", self.format.line(report));
         }
     }
 
     fn current_move(&mut self, depth: u32, mv: Move, number: usize) {
-        let mv = mv.uci(self.style.chess960);
-        say!(self.output, "info depth {depth} currmove {mv} currmovenumber {number}");
+        let mv = mv.uci(self.format.chess960);
+        send!(self.output, "info depth {depth} currmove {mv} currmovenumber {number}");
     }
 }
 
@@ -199,7 +201,7 @@ mod tests {
 
     #[test]
     fn info_lines() {
-        let style = Style { chess960: false, lines: 1, chances: None };
+        let format = InfoFormat { chess960: false, multi_pv: 1, wdl: None };
         let line =
             [Move::new(Square::E1, Square::H1, MoveKind::Castle), Move::new(Square::A7, Square::A6, MoveKind::Quiet)];
         let report = Report {
@@ -216,22 +218,22 @@ mod tests {
         };
         let counts = "nodes 5000 nps 100000 hashfull 3 tbhits 9 time 50";
         let expected = format!("info depth 7 seldepth 12 multipv 2 score cp -34 {counts} pv e1g1 a7a6");
-        assert_eq!(style.text(&report), expected);
-        assert!(Style { chess960: true, ..style.clone() }.text(&report).ends_with(" pv e1h1 a7a6"));
+        assert_eq!(format.line(&report), expected);
+        assert!(InfoFormat { chess960: true, ..format.clone() }.line(&report).ends_with(" pv e1h1 a7a6"));
         let mated = Report { bound: Bound::Upper, score: Score::mated_in(4), pv: &[], ..report };
-        let style = Style { chances: Some((WinModel::DEFAULT, 78)), ..style };
+        let format = InfoFormat { wdl: Some((WinModel::DEFAULT, 78)), ..format };
         let expected = format!("info depth 7 seldepth 12 multipv 2 score mate -2 upperbound wdl 0 0 1000 {counts}");
-        assert_eq!(style.text(&mated), expected);
-        assert!(style.text(&Report { bound: Bound::Lower, ..mated }).contains("score mate -2 lowerbound wdl"));
+        assert_eq!(format.line(&mated), expected);
+        assert!(format.line(&Report { bound: Bound::Lower, ..mated }).contains("score mate -2 lowerbound wdl"));
     }
 
     #[test]
-    fn candidates_are_the_last_word_on_each_move() {
+    fn candidates_have_the_last_exact_score_of_each_move() {
         let moves = [Square::A2, Square::B2, Square::C2].map(|to| Move::new(Square::A1, to, MoveKind::Quiet));
-        let mut reporter =
-            Reporter::new(Output::new(std::io::sink()), Style { chess960: false, lines: 0, chances: None });
+        let format = InfoFormat { chess960: false, multi_pv: 0, wdl: None };
+        let mut printer = InfoPrinter::new(Output::new(std::io::sink()), format);
         let mut report = |depth, multipv, mv: usize, score, bound| {
-            reporter.report(&Report {
+            printer.report(&Report {
                 depth,
                 selective_depth: 1,
                 multipv,
@@ -244,7 +246,7 @@ mod tests {
                 pv: &moves[mv..=mv],
             });
         };
-        // The third move falls behind after the first iteration, and only a bound is heard of the second in the last.
+        // The third move is reported only at depth 1, and the second has only a bound at depth 3.
         for (depth, multipv, mv, score, bound) in [
             (1, 1, 2, 90, Bound::Exact),
             (2, 1, 0, 50, Bound::Exact),
@@ -254,9 +256,9 @@ mod tests {
         ] {
             report(depth, multipv, mv, score, bound);
         }
-        let mut heard: Vec<_> =
-            reporter.into_candidates().into_iter().map(|candidate| (candidate.best, candidate.score.value())).collect();
-        heard.sort_by_key(|&(_, score)| score);
-        assert_eq!(heard, [(moves[0], 20), (moves[1], 40)]);
+        let mut found: Vec<_> =
+            printer.into_candidates().into_iter().map(|candidate| (candidate.mv, candidate.score.value())).collect();
+        found.sort_by_key(|&(_, score)| score);
+        assert_eq!(found, [(moves[0], 20), (moves[1], 40)]);
     }
 }

@@ -1,36 +1,42 @@
-//! Playing weaker than the engine can.
+//! Limited strength (`UCI_LimitStrength`).
 //!
-//! Two things make it weak: it looks at few nodes, and it takes a move that looks a little worse than the best now and then. How much of both belongs to an Elo number is
-//! a guess: it has not been measured against anybody.
+//! A limited engine searches few nodes, and sometimes plays a move that scores a little worse than the best. How both
+//! relate to an Elo number is a guess; it has not been measured.
 
 use super::output::Candidate;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::RangeInclusive;
 
-/// The strengths that may be asked for.
+/// The range of `UCI_Elo`.
 pub const ELO: RangeInclusive<u64> = 800..=2800;
-/// Among how many moves it chooses.
+/// The number of best moves to choose from.
 pub const CHOICES: usize = 4;
+/// The node limit of the weakest engine.
+const MIN_NODES: f64 = 50.0;
+/// The node limit doubles with each step of this many Elo.
+const ELO_PER_DOUBLING: f64 = 200.0;
+/// Elo below the strongest for each centipawn of noise.
+const ELO_PER_CENTIPAWN: u64 = 10;
 
-/// Nodes that a search may visit: 50 for the weakest, twice as many for each 200 Elo.
+/// Returns the node limit of a search.
 pub fn nodes(elo: u64) -> u64 {
     let above = elo.clamp(*ELO.start(), *ELO.end()) - ELO.start();
-    (50.0 * (above as f64 / 200.0).exp2()) as u64
+    (MIN_NODES * (above as f64 / ELO_PER_DOUBLING).exp2()) as u64
 }
 
-/// The most centipawns by which a move may be misjudged: 200 for the weakest, none for the strongest.
+/// Returns the most centipawns added to the score of a move; 0 for the strongest.
 fn noise(elo: u64) -> u64 {
-    ELO.end().saturating_sub(elo) / 10
+    ELO.end().saturating_sub(elo) / ELO_PER_CENTIPAWN
 }
 
-/// Chooses among the best moves, each of which may look better than it is.
+/// Chooses the best of the best [`CHOICES`] moves after adding noise to each score; `None` if there are no candidates.
 pub fn choose(mut candidates: Vec<Candidate>, elo: u64) -> Option<Candidate> {
     candidates.sort_by_key(|candidate| -candidate.score.value());
     candidates.truncate(CHOICES);
     let range = noise(elo) + 1;
-    // A hasher's keys are all the randomness that this needs.
-    let misjudged = || (RandomState::new().hash_one(0) % range) as i32;
-    candidates.into_iter().max_by_key(|candidate| candidate.score.value() + misjudged())
+    // The random keys of a hasher suffice.
+    let noise = || (RandomState::new().hash_one(0) % range) as i32;
+    candidates.into_iter().max_by_key(|candidate| candidate.score.value() + noise())
 }
 
 #[cfg(test)]
@@ -41,11 +47,11 @@ mod tests {
     fn candidates(scores: &[i32]) -> Vec<Candidate> {
         let to = |file| Square::wrapping(8 + file);
         let candidate = |(file, &score)| Candidate {
-            best: Move::new(Square::A1, to(file), MoveKind::Quiet),
+            mv: Move::new(Square::A1, to(file), MoveKind::Quiet),
             ponder: None,
             score: Score::centipawns(score),
             depth: 1,
-            text: String::new(),
+            info: String::new(),
         };
         scores.iter().enumerate().map(candidate).collect()
     }
@@ -61,7 +67,7 @@ mod tests {
     fn weak_play_errs_within_bounds() {
         let scores = [-160, 40, 30, -161, -900, -162];
         assert_eq!(chosen(&scores, *ELO.end()), [40]);
-        // 40 and -160 are 200 apart, which is the most that the weakest overlooks; where two look equal the better one may be taken.
+        // 40 and -160 are 200 centipawns apart, the most noise of the weakest.
         let weakest = chosen(&scores, *ELO.start());
         assert!(
             weakest.contains(&30) && weakest.contains(&40) && weakest.iter().all(|&score| score >= -160),
