@@ -1,8 +1,9 @@
-"""Plays many very short games between two engines, which stay the same processes throughout, while their options change.
+"""Plays many very short games between two engine processes that run throughout, while their options change.
 
-Arguments: the engine's binary, how many games, a seed, and the clock, by default 0.4 and 0.01 seconds. Before each game threads (1, 2, 4), hash, lines
-and whether to ponder are drawn by lot. Fails at a crash, an illegal move or, after all games, a loss on time; at the end it says how often each number of
-threads played, and how much memory the engines held along the way with the same options.
+Arguments: the engine's binary, the number of games, a seed, and the clock as base and increment in seconds, by default
+0.4 and 0.01. Before each game the threads (1, 2, 4), hash, MultiPV and pondering are drawn at random. Fails at a crash,
+an illegal move or, after all games, a loss on time. At the end it prints how often each number of threads played, and
+how much memory the engines used from time to time with the same options.
 """
 
 import collections
@@ -16,9 +17,10 @@ import time
 
 import chess
 
-SILENCE = 20.0
-# A game is over after 120 plies, or when so many in a row were thought to be won or lost by so many centipawns.
-PLIES, CENTIPAWNS = 4, 400
+# The longest wait for a line in seconds.
+TIMEOUT = 20.0
+# A game ends after MAX_PLIES, or when the score was beyond DECISIVE_SCORE centipawns for DECISIVE_PLIES in a row.
+MAX_PLIES, DECISIVE_PLIES, DECISIVE_SCORE = 120, 4, 400
 
 
 class Engine:
@@ -27,60 +29,60 @@ class Engine:
         self.lines = queue.Queue()
         self.score = 0
         threading.Thread(target=self.listen, daemon=True).start()
-        self.say("uci")
-        self.hear("uciok")
-        # Eight threads may be at work at once, whatever the machine has.
-        self.say("setoption name Move Overhead value 100")
+        self.send("uci")
+        self.wait_for("uciok")
+        # Eight threads may run at once, whatever the number of cores.
+        self.send("setoption name Move Overhead value 100")
 
     def listen(self):
         for line in self.process.stdout:
             self.lines.put((time.perf_counter(), line.split()))
         self.lines.put((time.perf_counter(), ["end"]))
 
-    def say(self, text):
+    def send(self, text):
         self.process.stdin.write(text + "\n")
 
-    def hear(self, word):
-        """Waits for a line that begins with a word: when it came, and the line."""
+    def wait_for(self, word):
+        """Waits for a line that begins with a word. Returns its time and words."""
         while True:
-            when, line = self.lines.get(timeout=SILENCE)
-            assert line[:1] != ["end"], f"the engine has ended with status {self.process.wait()}"
+            when, line = self.lines.get(timeout=TIMEOUT)
+            assert line[:1] != ["end"], f"the engine exited with status {self.process.wait()}"
             if line[:1] == [word]:
                 return when, line
             if "score" in line and "multipv" in line and line[line.index("multipv") + 1] == "1":
                 kind, value = line[line.index("score") + 1:][:2]
-                self.score = int(value) * (CENTIPAWNS if kind == "mate" else 1)
+                self.score = int(value) * (DECISIVE_SCORE if kind == "mate" else 1)
 
     def set(self, **options):
         for name, value in options.items():
-            self.say(f"setoption name {name} value {value}")
-        self.say("ucinewgame\nisready")
-        self.hear("readyok")
+            self.send(f"setoption name {name} value {value}")
+        self.send("ucinewgame\nisready")
+        self.wait_for("readyok")
 
     def memory(self):
-        """Megabytes that are in memory."""
+        """Returns the resident memory in megabytes."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
 
 
 def play(engines, ponders, board, base, increment):
-    """Plays a game to its end; returns how many moves it had, and by how many seconds one was too late, if any was."""
+    """Plays a game. Returns its number of plies, and by how many seconds a move was late or None."""
     clocks, late = [base, base], None
     moves, expected, decided = [], [None, None], 0
-    while not board.is_game_over(claim_draw=True) and len(moves) < 120 and decided < PLIES:
+    while not board.is_game_over(claim_draw=True) and len(moves) < MAX_PLIES and decided < DECISIVE_PLIES:
         side = len(moves) % 2
         engine = engines[side]
         position = f"position fen {board.root().fen()} moves {' '.join(moves)}"
         start = time.perf_counter()
         if expected[side] is not None and expected[side] == moves[-1]:
-            engine.say("ponderhit")
+            engine.send("ponderhit")
         else:
             if expected[side] is not None:
-                engine.say("stop")
-                engine.hear("bestmove")
+                engine.send("stop")
+                engine.wait_for("bestmove")
                 start = time.perf_counter()
-            engine.say(f"{position}\ngo {times(clocks, increment)}")
-        end, answer = engine.hear("bestmove")
+            engine.send(f"{position}\ngo {times(clocks, increment)}")
+        end, answer = engine.wait_for("bestmove")
         clocks[side] -= end - start
         if clocks[side] <= 0:
             late = -clocks[side]
@@ -91,20 +93,20 @@ def play(engines, ponders, board, base, increment):
         assert move in board.legal_moves, (board.fen(), answer)
         board.push(move)
         moves.append(answer[1])
-        decided = decided + 1 if abs(engine.score) >= CENTIPAWNS else 0
+        decided = decided + 1 if abs(engine.score) >= DECISIVE_SCORE else 0
         expected[side] = None
         if ponders and len(answer) == 4:
             expected[side] = answer[3]
-            engine.say(f"{position} {answer[1]} {answer[3]}\ngo ponder {times(clocks, increment)}")
+            engine.send(f"{position} {answer[1]} {answer[3]}\ngo ponder {times(clocks, increment)}")
     for engine, move in zip(engines, expected):
         if move is not None:
-            engine.say("stop")
-            engine.hear("bestmove")
+            engine.send("stop")
+            engine.wait_for("bestmove")
     return len(moves), late
 
 
 def times(clocks, increment):
-    """What `go` says of the clocks."""
+    """Returns the clocks as arguments of `go`."""
     white, black, more = (round(1000 * seconds) for seconds in (*clocks, increment))
     return f"wtime {white} btime {black} winc {more} binc {more}"
 
@@ -138,9 +140,10 @@ def main(path, games, seed, base=0.4, increment=0.01):
             if late is not None:
                 lost.append((threads, ponders, round(late, 3)))
     for engine in engines:
-        engine.say("quit")
-        assert engine.process.wait(timeout=SILENCE) == 0
-    print(f"{sum(counts.values())} games, {plies} plies, by (threads, pondering) {dict(counts)}, memory {memory} MB, lost on time {lost}")
+        engine.send("quit")
+        assert engine.process.wait(timeout=TIMEOUT) == 0
+    print(f"{sum(counts.values())} games, {plies} plies, by (threads, pondering) {dict(counts)}, "
+          f"memory {memory} MB, lost on time {lost}")
     sys.exit(bool(lost))
 
 

@@ -1,6 +1,6 @@
-"""Drives the engine as chess programs in Python do, through the package chess.
+"""Drives the engine through the Python package chess.
 
-Arguments: the engine's binary, then names of tasks, which are the functions below. Fails by an exception.
+Arguments: the engine's binary, then the names of tasks, which are the functions below. Fails with an exception.
 """
 
 import pathlib
@@ -12,12 +12,12 @@ import chess.engine
 
 
 def analysis(engine):
-    """Analyses without end, looks at positions with a limit, and at one that is over."""
-    with engine.analysis(chess.Board(), chess.engine.Limit()) as lines:
-        for info in lines:
+    """Analyses without a limit, with limits, and in a position that is over."""
+    with engine.analysis(chess.Board(), chess.engine.Limit()) as analysis:
+        for info in analysis:
             if info.get("depth", 0) >= 4:
                 break
-    best = lines.wait()
+    best = analysis.wait()
     assert best.move in chess.Board().legal_moves, best
     board = chess.Board("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1")
     info = engine.analyse(board, chess.engine.Limit(depth=4))
@@ -30,16 +30,16 @@ def analysis(engine):
     assert engine.analyse(over, chess.engine.Limit(depth=3))["score"].white() == chess.engine.MateGiven
 
 
-def chances(engine):
-    """Asks for chances to win, draw and lose."""
+def wdl(engine):
+    """Asks for win, draw and loss probabilities."""
     engine.configure({"UCI_ShowWDL": True})
     board = chess.Board("4k3/8/8/8/8/8/8/QQ2K3 b - - 0 1")
-    wdl = engine.analyse(board, chess.engine.Limit(depth=2))["wdl"]
-    assert wdl.white().total() == 1000 and wdl.white().wins > 900, wdl
+    found = engine.analyse(board, chess.engine.Limit(depth=2))["wdl"]
+    assert found.white().total() == 1000 and found.white().wins > 900, found
 
 
 def play(engine):
-    """Plays a game by the clock, pondering; its opponent plays the expected move more often than not."""
+    """Plays a game with a clock and pondering; the opponent mostly plays the expected move."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "debug log"
         engine.configure({"Debug Log File": str(log)})
@@ -55,13 +55,13 @@ def play(engine):
             assert result.ponder is None or result.ponder in board.legal_moves, (board.fen(), result)
             is_expected = result.ponder is not None and board.ply() % 8 != 1
             board.push(result.ponder if is_expected else next(iter(board.legal_moves)))
-        said = log.read_text()
-        assert ">> go ponder " in said and ">> ponderhit" in said and ">> stop" in said, said
+        text = log.read_text()
+        assert ">> go ponder " in text and ">> ponderhit" in text and ">> stop" in text, text
         engine.configure({"Debug Log File": None})
 
 
 def chess960(engine):
-    """Plays a few moves from a position of Chess960 with all castling rights."""
+    """Plays a few moves of Chess960, and all castling moves of a position."""
     board = chess.Board.from_chess960_pos(17)
     for _ in range(24):
         if board.is_game_over(claim_draw=True):
@@ -77,14 +77,14 @@ def chess960(engine):
 
 
 def root_moves(engine):
-    """Lets it choose among few moves only."""
+    """Restricts the search to some root moves."""
     board = chess.Board()
     allowed = [chess.Move.from_uci("a2a3"), chess.Move.from_uci("h2h3")]
     result = engine.play(board, chess.engine.Limit(depth=4), root_moves=allowed)
     assert result.move in allowed, result
 
 
-def lines(engine):
+def multi_pv(engine):
     """Asks for the three best lines."""
     board = chess.Board()
     infos = engine.analyse(board, chess.engine.Limit(depth=5), multipv=3)
