@@ -53,7 +53,7 @@ fn options_that_need_too_much_memory_change_nothing() {
     let searches = |between: &str| format!("setoption name Hash value 8\ngo depth 9\n{between}go depth 9\n");
     let limit = "ulimit -v 2000000";
     let (_, expected, _) = after(limit, "", &searches(""));
-    let asks = [("Hash value 100000", "100000 MB of hash"), ("Threads value 1024", "what 1024 threads learn")];
+    let asks = [("Hash value 100000", "100000 MB of hash"), ("Threads value 1024", "the histories of 1024 threads")];
     for (ask, what) in asks {
         let (succeeded, out, error) = after(limit, "", &searches(&format!("setoption name {ask}\n")));
         assert!(succeeded && error.is_empty(), "{error}");
