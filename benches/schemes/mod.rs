@@ -1,7 +1,6 @@
-//! Ways to look up what a slider attacks, to set beside Kiln's own.
+//! Schemes for looking up slider attacks, to compare with Kiln's own.
 //!
-//! What each is and how they compare in other engines: the Chessprogramming wiki, "Sliding Piece Attacks". They live here and not in the engine since
-//! only what is used there has its place there.
+//! The Chessprogramming wiki describes them under "Sliding Piece Attacks".
 
 use kiln::tables;
 use kiln::types::{Bitboard, Square};
@@ -9,20 +8,20 @@ use kiln_gen::geometry::{BISHOP, ROOK, slider_attacks};
 use kiln_gen::magic;
 use std::sync::OnceLock;
 
-/// A way to look up attack sets. All must give the same.
+/// A scheme for looking up attack sets. All schemes must give the same sets.
 pub trait Scheme {
-    /// What a rook attacks, the first occupied square of each ray included.
+    /// Returns the attack set of a rook, which includes the first occupied square of each ray.
     fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard;
-    /// What a bishop attacks, likewise.
+    /// Returns the attack set of a bishop.
     fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard;
-    /// What a queen attacks, likewise.
+    /// Returns the attack set of a queen.
     #[inline]
     fn queen(&self, square: Square, occupied: Bitboard) -> Bitboard {
         self.rook(square, occupied) | self.bishop(square, occupied)
     }
 }
 
-/// Kiln's magic table, as the engine uses it.
+/// Kiln's magic tables, as the engine uses them.
 pub struct Kiln;
 
 impl Scheme for Kiln {
@@ -40,7 +39,7 @@ impl Scheme for Kiln {
     }
 }
 
-/// A magic table that is computed when it is first asked, as engines without build-time tables have it: each look-up sees to that first.
+/// Magic tables computed at the first look-up, as in engines without build-time tables. Each look-up checks for this.
 pub struct Lazy;
 
 static LAZY: OnceLock<magic::MagicTables> = OnceLock::new();
@@ -56,16 +55,16 @@ impl Scheme for Lazy {
     #[inline]
     fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
         let tables = Self::tables();
-        Bitboard(tables.attacks[magic::index(&tables.sliders.rook[square], occupied.0)])
+        Bitboard(tables.attacks[tables.sliders.rook[square].index(occupied.0)])
     }
     #[inline]
     fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
         let tables = Self::tables();
-        Bitboard(tables.attacks[magic::index(&tables.sliders.bishop[square], occupied.0)])
+        Bitboard(tables.attacks[tables.sliders.bishop[square].index(occupied.0)])
     }
 }
 
-/// Walking each ray square by square, without a table.
+/// Walks each ray square by square, without a table.
 pub struct Walk;
 
 impl Scheme for Walk {
@@ -79,7 +78,7 @@ impl Scheme for Walk {
     }
 }
 
-/// The functions of cozy-chess: black magics, or PEXT where the target has it and cozy-chess is built with that feature.
+/// The functions of cozy-chess: black magics, or PEXT if the target and cozy-chess's features have it.
 pub struct CozyChess;
 
 #[inline]
@@ -98,10 +97,10 @@ impl Scheme for CozyChess {
     }
 }
 
-/// Hyperbola quintessence, by Gerd Isenberg and Aleks Peczarski: o ^ (o - 2r) marks the ray upwards to its first blocker, and on the reversed board
-/// the ray downwards.
+/// Hyperbola quintessence, by Gerd Isenberg and Aleks Peczarski: o ^ (o - 2r) marks the upward ray to its first
+/// blocker, and on the reversed board the downward ray.
 pub struct Hyperbola {
-    /// By square: rank, file, diagonal, anti-diagonal, the square itself excluded.
+    /// By square: rank, file, diagonal and anti-diagonal, without the square itself.
     lines: [[u64; 4]; 64],
 }
 
@@ -113,7 +112,7 @@ impl Hyperbola {
         Self { lines: std::array::from_fn(|s| steps.map(|step| both(s, step))) }
     }
 
-    /// One line. `reverse` must turn its squares round and be its own inverse.
+    /// Returns the attacks on one line. `reverse` must reverse the order of its squares and be its own inverse.
     #[inline]
     fn line(mask: u64, square: Square, occupied: Bitboard, reverse: fn(u64) -> u64) -> u64 {
         let piece = 1u64 << square.index();
@@ -127,7 +126,7 @@ impl Scheme for Hyperbola {
     #[inline]
     fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
         let [rank, file, ..] = self.lines[square];
-        // Swapping bytes keeps a rank as it is: that one needs its bits reversed.
+        // Swapping bytes does not change a rank, whose bits must be reversed.
         Bitboard(
             Self::line(rank, square, occupied, u64::reverse_bits) | Self::line(file, square, occupied, u64::swap_bytes),
         )
@@ -142,7 +141,7 @@ impl Scheme for Hyperbola {
     }
 }
 
-/// PEXT: one instruction of BMI2 gathers the relevant occupancy into a dense index. Slow on AMD before Zen 3.
+/// PEXT, a BMI2 instruction that gathers the relevant occupancy into a dense index. Slow on AMD before Zen 3.
 #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
 pub struct Pext {
     /// Masks and offsets, rooks first.
@@ -159,7 +158,7 @@ impl Pext {
         let squares = [ROOK, BISHOP].map(|steps| {
             std::array::from_fn(|square| {
                 let (mask, offset) = (relevant_mask(square, &steps), attacks.len());
-                // The subsets come in the order of their index.
+                // The subsets are in the order of their indices.
                 attacks.extend(subsets(mask).map(|o| slider_attacks(square, &steps, o)));
                 (mask, offset)
             })
@@ -169,10 +168,11 @@ impl Pext {
 
     #[inline]
     fn look_up(&self, (mask, offset): (u64, usize), occupied: Bitboard) -> Bitboard {
-        // SAFETY: this is compiled for targets with BMI2 only.
+        // SAFETY: this is compiled only for targets with BMI2.
         let index = offset + unsafe { core::arch::x86_64::_pext_u64(occupied.0, mask) } as usize;
         debug_assert!(index < self.attacks.len());
-        // SAFETY: an index of as many bits as the mask has is one of the entries that `new` appended from `offset` on.
+        // SAFETY: PEXT returns as many bits as the mask has, and `new` appended an entry for each such number from
+        // `offset`.
         Bitboard(unsafe { *self.attacks.get_unchecked(index) })
     }
 }

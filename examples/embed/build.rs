@@ -1,3 +1,5 @@
+//! Writes the tables that the program embeds.
+
 use kiln_gen::{blob, geometry, magic};
 
 fn main() -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! Searches magics whose windows lie in each other's gaps, for as long as one likes.
+//! Searches for dense magics and writes them as text: `densify [--seed N] [--steps N] [--state FILE] [--out FILE]`.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kiln_gen::magic::{self, dense::DenseSearch};
@@ -10,19 +10,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-Searches dense magics and writes them as text, which Kiln's build takes from assets/magics.txt.
+Searches for dense magics and writes them as text, which Kiln's build reads from assets/magics.txt.
 
   densify [--seed N] [--steps N] [--state FILE] [--out FILE]
 
-  --seed N      where random numbers start, 1 if not given; a state has its own
-  --steps N     stop when so many steps were done in all, 20000 if not given
-  --state FILE  go on from this file if it exists; it is written after each step
-  --out FILE    where the magics go, assets/magics.txt if not given; written
-                whenever a smaller table is found
+  --seed N      seed of the random numbers, default 1; a state keeps its own
+  --steps N     total number of steps after which to stop, default 20000
+  --state FILE  resume from this file if it exists; written after each step
+  --out FILE    output file, default assets/magics.txt; written whenever a
+                smaller table is found
 
-The same seed and number of steps give the same magics, with or without breaks.
+The same seed and number of steps give the same magics, interrupted or not.
 ";
-/// Trials without success until a local search gives up: about 10 ms for a rook.
+/// Trials without success after which a local search stops: about 10 ms for a rook.
 const PATIENCE: u32 = 6000;
 
 struct Options {
@@ -33,14 +33,14 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let done = parse().and_then(|options| match options {
+    let result = parse().and_then(|options| match options {
         Some(options) => densify(&options),
         None => {
             print!("{HELP}");
             Ok(())
         }
     });
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("densify: {error}");
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// None if help is wanted.
+/// Parses the command line. Returns `None` if it asks for help.
 fn parse() -> Result<Option<Options>, Box<dyn Error>> {
     let mut options = Options { seed: None, steps: 20_000, state: None, out: "assets/magics.txt".into() };
     let mut arguments = lexopt::Parser::from_env();
@@ -69,12 +69,12 @@ fn parse() -> Result<Option<Options>, Box<dyn Error>> {
 fn densify(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut search = match options.state.as_deref().map(resume).transpose()?.flatten() {
         Some(search) if options.seed.is_some_and(|seed| seed != search.seed()) => {
-            return Err(format!("the state has seed {}: take this or another file", search.seed()).into());
+            return Err(format!("the state has seed {}: give this seed or another file", search.seed()).into());
         }
         Some(search) => search,
         None => DenseSearch::new(options.seed.unwrap_or(1), PATIENCE),
     };
-    // Written at once, so that a wrong path is known before the work.
+    // Written at once, so that a wrong path is reported before the work.
     let save_magics = |search: &DenseSearch| save(&options.out, &magic::to_text(&search.tables().sliders));
     save_magics(&search)?;
 
@@ -95,28 +95,28 @@ fn densify(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     bar.finish();
     magic::verify(&search.tables())?;
-    // Steps may have moved windows without making the table smaller.
+    // Steps may move windows without making the table smaller.
     save_magics(&search)?;
     println!("{} entries after {} steps, in {}", search.size(), search.steps(), options.out.display());
     Ok(())
 }
 
-/// Reads a state, none if there is no such file yet.
+/// Reads a state, or returns `None` if the file does not exist.
 fn resume(path: &Path) -> Result<Option<DenseSearch>, String> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         result => result.map_err(|error| format!("cannot read {}: {error}", path.display()))?,
     };
     let search =
-        DenseSearch::from_text(&text).map_err(|error| format!("cannot go on from {}: {error}", path.display()))?;
+        DenseSearch::from_text(&text).map_err(|error| format!("cannot resume from {}: {error}", path.display()))?;
     Ok(Some(search))
 }
 
-/// Writes aside and renames, so that the file is always whole, whenever the program is stopped.
+/// Writes to a temporary file and renames it, so that the file is complete whenever the program is stopped.
 fn save(path: &Path, text: &str) -> Result<(), String> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".new");
-    fs::write(&aside, text)
-        .and_then(|()| fs::rename(&aside, path))
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".new");
+    fs::write(&temporary, text)
+        .and_then(|()| fs::rename(&temporary, path))
         .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

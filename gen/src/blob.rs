@@ -1,16 +1,30 @@
-//! Writing blobs, for [`embed!`](crate::embed!) and [`embed_list!`](crate::embed_list!) to read.
+//! Writes blobs that [`embed!`](crate::embed!) and [`embed_list!`](crate::embed_list!) embed.
 
 use crate::layout::Plain;
 use alloc::{format, string::ToString, vec::Vec};
 use std::io;
 use std::path::Path;
 
-/// Writes a single value to `path`, usually `NAME.bin` in `OUT_DIR`.
+/// Writes one value to `path`, usually `NAME.bin` in `OUT_DIR`.
+///
+/// ```no_run
+/// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
+/// kiln_gen::blob::write(out.join("lines.bin"), &kiln_gen::geometry::lines())?;
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be written; the message names it.
 pub fn write<T: Plain>(path: impl AsRef<Path>, value: &T) -> io::Result<()> {
     put(path.as_ref(), &bytes(core::slice::from_ref(value)))
 }
 
-/// Writes a list whose length is known only now to `path`, usually `NAME.bin` in `OUT_DIR`, and its length to `NAME.len`.
+/// Writes a list to `path`, usually `NAME.bin` in `OUT_DIR`, and its length to `NAME.len`.
+///
+/// For lists whose length only the generator knows; the reader gets a slice.
+///
+/// # Errors
+/// If a file cannot be written; the message names it.
 pub fn write_list<T: Plain>(path: impl AsRef<Path>, list: &[T]) -> io::Result<()> {
     put_list(path.as_ref(), &bytes(list), list.len())
 }
@@ -44,7 +58,18 @@ mod writer {
     use std::io;
     use std::path::PathBuf;
 
-    /// A batch of blobs on its way to a folder: one file `NAME.bin` for each, and at the end `manifest.bin` with their hashes.
+    /// Writes blobs to a folder, one file `NAME.bin` each, and at the end `manifest.bin` with their hashes.
+    ///
+    /// ```no_run
+    /// use kiln_gen::{blob::BlobWriter, geometry, zobrist};
+    /// let mut blobs = BlobWriter::new(std::env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
+    /// blobs.value("lines", &geometry::lines())?;
+    /// blobs.value("zobrist", &zobrist::zobrist(2))?;
+    /// blobs.finish()?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// All methods that write fail if the file cannot be written; the message names it.
     #[derive(Debug)]
     pub struct BlobWriter {
         folder: PathBuf,
@@ -52,32 +77,32 @@ mod writer {
     }
 
     impl BlobWriter {
-        /// Starts a batch that goes to `folder`, usually `OUT_DIR`. The folder must exist.
+        /// Returns a writer to `folder`, usually `OUT_DIR`, which must exist.
         pub fn new(folder: impl Into<PathBuf>) -> Self {
             Self { folder: folder.into(), manifest: Manifest::default() }
         }
 
-        /// Writes a single value.
+        /// Writes one value.
         pub fn value<T: Plain>(&mut self, name: &str, value: &T) -> io::Result<()> {
             self.bytes(name, type_name::<T>(), &bytes(core::slice::from_ref(value)))
         }
 
-        /// Writes a list whose length is known only now.
+        /// Writes a list and its length, as [`write_list`](super::write_list) does.
         pub fn list<T: Plain>(&mut self, name: &str, list: &[T]) -> io::Result<()> {
             let bytes = bytes(list);
             put_list(&self.path(name), &bytes, list.len())?;
-            self.note(name, format!("[{}; {}]", type_name::<T>(), list.len()), &bytes);
+            self.record(name, format!("[{}; {}]", type_name::<T>(), list.len()), &bytes);
             Ok(())
         }
 
-        /// Writes bytes that already have the layout of the type called `element`.
+        /// Writes bytes that already have the layout of the type named `element`.
         pub fn bytes(&mut self, name: &str, element: String, bytes: &[u8]) -> io::Result<()> {
             put(&self.path(name), bytes)?;
-            self.note(name, element, bytes);
+            self.record(name, element, bytes);
             Ok(())
         }
 
-        /// Writes the manifest, as a list of bytes, and returns it.
+        /// Writes the manifest as a list of bytes and returns it.
         pub fn finish(self) -> io::Result<Manifest> {
             let bytes = self.manifest.to_bytes();
             put_list(&self.path("manifest"), &bytes, bytes.len())?;
@@ -88,7 +113,7 @@ mod writer {
             self.folder.join(format!("{name}.bin"))
         }
 
-        fn note(&mut self, name: &str, element: String, bytes: &[u8]) {
+        fn record(&mut self, name: &str, element: String, bytes: &[u8]) {
             self.manifest.blobs.push(Entry {
                 name: name.into(),
                 element,

@@ -1,7 +1,7 @@
-//! Reading: macros that embed a blob in the program and view it in place.
+//! Macros that embed a blob in the program and view it in place.
 //!
-//! They are macros because the file is in the output folder of the crate that embeds it. The only `unsafe` code that
-//! comes from this crate is theirs, and it is sound wherever they are used.
+//! They are macros because the file is in the output folder of the calling crate. They expand to the only `unsafe` code
+//! of this crate, which is sound wherever they are used.
 
 #[doc(hidden)]
 pub use include_bytes_aligned::include_bytes_aligned;
@@ -15,8 +15,8 @@ const _: () = assert!(crate::layout::ALIGN == 64);
 /// static SLIDERS: &Sliders = kiln_gen::embed!("sliders");
 /// ```
 ///
-/// The type is that of the variable; it must be [`Plain`](crate::layout::Plain). A blob of another size than the type's does
-/// not compile.
+/// The type is that of the variable; it must be [`Plain`](crate::layout::Plain). If the blob's size is not that of the
+/// type, or the target is big-endian, the program does not compile.
 #[macro_export]
 macro_rules! embed {
     ($name:literal) => {{
@@ -41,8 +41,9 @@ macro_rules! embed {
                     "the type needs more alignment than blobs have"
                 );
             }
-            // SAFETY: the bytes live as long as the program, are as many as T has, and are aligned to ALIGN. `Plain` is
-            // sealed: its types hold only numbers without padding, so any bytes are valid.
+            // SAFETY: the bytes live as long as the program, their number is T's size (asserted above), and they are
+            // aligned to ALIGN, which T does not exceed (asserted above). `Plain` is sealed: its types hold only
+            // numbers without padding, so any bytes are valid.
             unsafe { &*BYTES.as_ptr().cast::<T>() }
         }
         view()
@@ -55,7 +56,7 @@ macro_rules! embed {
 /// static SLIDER_ATTACKS: &[u64] = kiln_gen::embed_list!("slider_attacks");
 /// ```
 ///
-/// The writer has noted the length in `NAME.len`; a blob of another size does not compile.
+/// The length is in `NAME.len`, where the writer put it. If the blob has another size, the program does not compile.
 #[macro_export]
 macro_rules! embed_list {
     ($name:literal) => {{

@@ -1,4 +1,4 @@
-//! Squares, rays, leapers, lines and superpiece lanes, by walking the board.
+//! Rays, leapers, lines and superpiece lanes, all computed by walking the board.
 
 use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, PseudoAttacks, Superpiece, pieces};
 
@@ -10,14 +10,14 @@ pub type Step = (i8, i8);
 
 /// The eight directions in compass order: N, NE, E, SE, S, SW, W, NW.
 pub const COMPASS: [Step; 8] = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
-/// How a rook moves.
+/// The steps of a rook.
 pub const ROOK: [Step; 4] = [(0, 1), (1, 0), (0, -1), (-1, 0)];
-/// How a bishop moves.
+/// The steps of a bishop.
 pub const BISHOP: [Step; 4] = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
-/// How a knight moves, clockwise from NNE.
+/// The steps of a knight, clockwise from NNE.
 pub const KNIGHT: [Step; 8] = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
 
-/// The square one step away, or none beyond the edge.
+/// Returns the square one step away, or `None` beyond the edge of the board.
 #[inline]
 pub fn step(square: Square, (files, ranks): Step) -> Option<Square> {
     let file = (square % 8) as i8 + files;
@@ -25,12 +25,18 @@ pub fn step(square: Square, (files, ranks): Step) -> Option<Square> {
     ((0..8).contains(&file) && (0..8).contains(&rank)).then_some((rank * 8 + file) as Square)
 }
 
-/// The squares passed from `square` (excluded) to the edge of the board, nearest first.
+/// Returns the squares from `square` (excluded) to the edge of the board, nearest first.
 pub fn ray(square: Square, direction: Step) -> impl Iterator<Item = Square> {
     core::iter::successors(step(square, direction), move |&s| step(s, direction))
 }
 
-/// The attack set of a slider by walking: each ray ends at the first occupied square, which is included.
+/// Returns the attack set of a slider by walking its rays, each up to the first occupied square, which is included.
+///
+/// ```
+/// use kiln_gen::geometry::{ROOK, slider_attacks};
+/// // A rook on a1 with blockers on c1 and a2 attacks b1, c1 and a2.
+/// assert_eq!(slider_attacks(0, &ROOK, 1 << 2 | 1 << 8), 1 << 1 | 1 << 2 | 1 << 8);
+/// ```
 #[inline]
 pub fn slider_attacks(square: Square, directions: &[Step], occupied: u64) -> u64 {
     let mut attacks = 0;
@@ -45,7 +51,7 @@ pub fn slider_attacks(square: Square, directions: &[Step], occupied: u64) -> u64
     attacks
 }
 
-/// The squares whose occupancy changes a slider's attack set: its rays without their last squares.
+/// Returns the relevant occupancy mask of a slider: its rays without their last squares.
 pub fn relevant_mask(square: Square, directions: &[Step]) -> u64 {
     let mut mask = 0;
     for &direction in directions {
@@ -58,7 +64,7 @@ pub fn relevant_mask(square: Square, directions: &[Step]) -> u64 {
     mask
 }
 
-/// Every subset of `mask`, the empty one first (the carry-rippler of Marcel van Kervinck).
+/// Returns every subset of `mask`, the empty one first (Marcel van Kervinck's carry-rippler).
 pub fn subsets(mask: u64) -> impl Iterator<Item = u64> {
     core::iter::successors(Some(0u64), move |&subset| {
         let next = subset.wrapping_sub(mask) & mask;
@@ -70,13 +76,8 @@ fn reached(square: Square, steps: &[Step]) -> u64 {
     steps.iter().filter_map(|&s| step(square, s)).fold(0, |set, target| set | 1 << target)
 }
 
-/// What a piece attacks on an empty board. `kind` is the number of its type: 1 knight, 2 bishop, 3 rook, 4 queen, 5 king;
-/// nothing for other numbers, pawns among them.
-pub fn attacks_on_empty_board(kind: usize, square: Square) -> u64 {
-    if kind == 0 { 0 } else { attacks(0, kind, square, 0) }
-}
-
-/// What a piece attacks. `color` is 0 for White, `kind` the number of its type, 0 for a pawn; nothing for numbers beyond 5, the king.
+/// Returns the attack set of a piece. `color` is 0 for White and 1 for Black; `kind` is its type: 0 pawn, 1 knight,
+/// 2 bishop, 3 rook, 4 queen, 5 king. Any other type attacks nothing.
 pub fn attacks(color: usize, kind: usize, square: Square, occupied: u64) -> u64 {
     match kind {
         0 => reached(square, &PAWN[color]),
@@ -89,10 +90,10 @@ pub fn attacks(color: usize, kind: usize, square: Square, occupied: u64) -> u64 
     }
 }
 
-/// Where a pawn takes.
+/// The captures of a pawn, by colour.
 const PAWN: [[Step; 2]; 2] = [[(-1, 1), (1, 1)], [(-1, -1), (1, -1)]];
 
-/// Pawn, knight and king attacks.
+/// Returns the attack sets of pawns, knights and kings.
 pub fn leapers() -> Leapers {
     Leapers {
         pawn: PAWN.map(|steps| core::array::from_fn(|s| reached(s, &steps))),
@@ -101,16 +102,20 @@ pub fn leapers() -> Leapers {
     }
 }
 
-/// What every piece attacks on an empty board.
+/// Returns the attack sets of all pieces on an empty board.
 pub fn pseudo_attacks() -> PseudoAttacks {
-    let pawns = leapers().pawn;
-    let attacks = |color: usize, kind| {
-        if kind == 0 { pawns[color] } else { core::array::from_fn(|square| attacks_on_empty_board(kind, square)) }
-    };
+    let attacks = |color, kind| core::array::from_fn(|square| attacks(color, kind, square, 0));
     PseudoAttacks { pieces: core::array::from_fn(|color| core::array::from_fn(|kind| attacks(color, kind))) }
 }
 
-/// Between and line masks of all pairs of squares.
+/// Returns the squares between, and the line through, every pair of squares.
+///
+/// ```
+/// let lines = kiln_gen::geometry::lines();
+/// // Between e4 (28) and h7 (55) are f5 and g6.
+/// assert_eq!(lines.between[28][55], 1 << 37 | 1 << 46);
+/// assert_eq!(lines.between[28][54], 0);
+/// ```
 pub fn lines() -> Lines {
     let mut lines = Lines { between: [[0; 64]; 64], line: [[0; 64]; 64] };
     for a in 0..64 {
@@ -127,7 +132,7 @@ pub fn lines() -> Lines {
     lines
 }
 
-/// Superpiece rays, their valid masks and their inverses, and which pieces reach which square.
+/// Returns the superpiece's rays, their valid masks and inverses, and which pieces attack which square.
 pub fn superpiece() -> Superpiece {
     let mut all = Superpiece {
         rays: [[0; 64]; 64],
@@ -160,7 +165,7 @@ pub fn superpiece() -> Superpiece {
         }
         let pawns = [pieces::WHITE_PAWN, pieces::BLACK_PAWN].into_iter().zip(PAWN.map(|steps| reached(square, &steps)));
         let others = [pieces::KNIGHT, pieces::BISHOP, pieces::ROOK, pieces::QUEEN, pieces::KING];
-        let others = (1..).zip(others).map(|(kind, bit)| (bit, attacks_on_empty_board(kind, square)));
+        let others = (1..).zip(others).map(|(kind, bit)| (bit, attacks(0, kind, square, 0)));
         for (bit, attacked) in pawns.chain(others) {
             for target in (0..64).filter(|target| attacked >> target & 1 != 0) {
                 all.pieces[square][target] |= bit;

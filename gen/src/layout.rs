@@ -1,7 +1,7 @@
-//! The types of the blobs: one definition for the writer (a build script) and the reader (the engine).
+//! The types of the blobs, shared by the writer (a build script) and the reader (the engine).
 //!
-//! Each is `#[repr(C)]`, free of padding (checked at compile time) and valid for every bit pattern, so a reader
-//! may view an aligned little-endian blob as the type itself.
+//! Each is `#[repr(C)]`, free of padding (checked at compile time) and valid for every bit pattern, so a reader may
+//! view an aligned little-endian blob as the type itself.
 
 /// Alignment of every blob in bytes: a cache line, and the widest vector register.
 pub const ALIGN: usize = 64;
@@ -55,15 +55,15 @@ macro_rules! plain_structs {
 }
 
 plain_structs! {
-    /// One square of a magic table: `attacks[offset + (((occupied & mask) * factor) >> shift)]`.
+    /// The magic of one slider on one square. [`Magic::index`] leads to the attack set in the attack table.
     pub struct Magic {
-        /// The squares whose occupancy matters, edges excluded.
+        /// The relevant occupancy mask: the squares whose occupancy matters, edges excluded.
         pub mask: u64,
         /// The magic factor.
         pub factor: u64,
         /// Index of this square's first entry in the attack table.
         pub offset: u32,
-        /// 64 minus the number of index bits.
+        /// 64 minus the number of index bits, 1 to 63.
         pub shift: u32,
     }
 
@@ -75,7 +75,7 @@ plain_structs! {
         pub bishop: [Magic; 64],
     }
 
-    /// Attack sets of the pieces that do not slide.
+    /// Attack sets of the leapers: pawns, knights and kings.
     pub struct Leapers {
         /// Pawn captures by colour (white first) and square.
         pub pawn: [[u64; 64]; 2],
@@ -91,7 +91,8 @@ plain_structs! {
         pub pieces: [[[u64; 64]; 6]; 2],
     }
 
-    /// Relations of two squares on a rank, file or diagonal; 0 for pairs that share none, and for a square with itself.
+    /// Squares between two squares and on their common rank, file or diagonal; 0 for pairs that share none, and for a
+    /// square with itself.
     pub struct Lines {
         /// The squares strictly between the two.
         pub between: [[u64; 64]; 64],
@@ -99,83 +100,114 @@ plain_structs! {
         pub line: [[u64; 64]; 64],
     }
 
-    /// Random keys that are combined by exclusive or into the hash key of a position.
+    /// Random keys, combined by exclusive or into the Zobrist key of a position.
     pub struct Zobrist {
         /// By colour (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
         pub pieces: [[[u64; 64]; 6]; 2],
-        /// Castling rights by colour and file of the rook (Chess960 needs the file).
+        /// Castling rights by colour and file of the rook, as Chess960 needs.
         pub castling: [[u64; 8]; 2],
-        /// By the file of a possible en passant capture.
+        /// Possible en passant capture by file.
         pub en_passant: [u64; 8],
         /// Black to move.
         pub black_to_move: u64,
     }
 
-    /// Superpiece geometry: what a queen and knight in one sees from each square, in 64 slots of 8 lanes.
+    /// Superpiece geometry: the targets of a queen and knight in one from each square, in 8 lanes of 8 slots.
     ///
     /// Lane *d* (N, NE, E, SE, S, SW, W, NW) holds slots 8*d*…8*d*+7: first one knight square, clockwise of the
-    /// direction, then the squares at distance 1…7. The idea is from the series of articles on incremental attack tables by the author
-    /// of Rose.
+    /// direction, then the squares at distance 1…7. The idea is from the articles on incremental attack tables by the
+    /// author of the engine Rose.
     pub struct Superpiece {
         /// The square of each slot, 0 where the slot leaves the board.
         pub rays: [[u8; 64]; 64],
-        /// Bit per slot: it is on the board.
+        /// One bit per slot: the slot is on the board.
         pub valid: [u64; 64],
         /// The slot of each square, [`NO_SLOT`] where the superpiece does not reach.
         pub inverse: [[u8; 64]; 64],
-        /// Bit per square: the superpiece reaches it on an empty board.
+        /// The squares that the superpiece attacks on an empty board.
         pub reach: [u64; 64],
-        /// Bit per square: the queen in the superpiece reaches it, knight squares left out.
+        /// The squares that a queen attacks on an empty board.
         pub queen_reach: [u64; 64],
         /// [`Superpiece::inverse`] with the eight rows of a board in the order of [`AVX2_RANKS`].
         pub avx2_inverse: [[u8; 64]; 64],
-        /// By square and target: which pieces on the square attack the target on an empty board, as a set of
-        /// the bits in [`pieces`]. With the two pawns exchanged: which pieces on the target attack the square.
+        /// By square and target: which pieces on the square attack the target on an empty board, as a set of the bits
+        /// in [`pieces`]. With the two pawns exchanged, which pieces on the target attack the square.
         pub pieces: [[u8; 64]; 64],
     }
 
-    /// All moves that can be taken back, found by the difference of the Zobrist keys before and after.
+    /// All reversible moves, found by the difference of the Zobrist keys before and after.
     ///
     /// Marcel van Kervinck's method: each difference is in one of two slots, so a look-up reads two numbers.
     pub struct Cuckoo {
         /// The exclusive or of the keys of the piece on both squares and of the side to move; 0 in an empty slot.
-        pub keys: [u64; 8192],
+        pub keys: [u64; Cuckoo::SLOTS],
         /// The two squares of that move, the lower first.
-        pub squares: [[u8; 2]; 8192],
+        pub squares: [[u8; 2]; Cuckoo::SLOTS],
+    }
+}
+
+impl Magic {
+    /// Returns the index in the attack table of the attack set for `occupied`.
+    ///
+    /// It is at least [`offset`](Self::offset) and below [`end`](Self::end).
+    ///
+    /// ```
+    /// use kiln_gen::layout::Magic;
+    /// // A bishop on a1: the factor brings each square of the mask to an index bit of its own.
+    /// let a1 = Magic { mask: 0x0040_2010_0804_0200, factor: 0x0202_0202_0202_0200, offset: 0, shift: 58 };
+    /// let b2_and_d4 = 1 << 9 | 1 << 27;
+    /// assert_eq!(a1.index(b2_and_d4), 0b101);
+    /// // Squares off the mask do not matter.
+    /// assert_eq!(a1.index(b2_and_d4 | 1 << 1), 0b101);
+    /// assert_eq!((a1.index(!0), a1.end()), (63, 64));
+    /// ```
+    #[inline]
+    pub const fn index(&self, occupied: u64) -> usize {
+        self.offset as usize + ((occupied & self.mask).wrapping_mul(self.factor) >> self.shift) as usize
+    }
+
+    /// Returns the index after the last one of this square's window: `offset + 2^(64 - shift)`.
+    ///
+    /// # Panics
+    /// In debug builds and constant expressions, if the shift is not 1 to 63.
+    pub const fn end(&self) -> usize {
+        self.offset as usize + (1 << (64 - self.shift))
     }
 }
 
 impl Cuckoo {
-    /// How many slots there are.
+    /// The number of slots.
     pub const SLOTS: usize = 8192;
 
-    /// The two slots in which a key difference may be.
+    /// Returns the two slots in which a key difference may be.
     #[inline]
     pub const fn slots(key: u64) -> [usize; 2] {
         [key as usize % Self::SLOTS, (key >> 16) as usize % Self::SLOTS]
     }
 
-    /// The squares of the reversible move that makes this difference of keys, the lower first; none if there is no such move.
+    /// Returns the squares of the reversible move with this key difference, the lower first, or `None` if no move has
+    /// it.
     #[inline]
     pub fn find(&self, key: u64) -> Option<[u8; 2]> {
         let slot = Self::slots(key).into_iter().find(|&slot| self.keys[slot] == key)?;
-        // Equal keys would find an empty slot.
+        // A difference of 0 would find an empty slot.
         (key != 0).then(|| self.squares[slot])
     }
 }
 
-/// Reductions of late moves in 1/1024 ply, by depth and by the number of the move in the order of search.
+/// Late move reductions in 1/1024 ply, by depth and move number.
 pub type Reductions = [[i16; 64]; 64];
 
 /// The order of the ranks in [`Superpiece::avx2_inverse`], counted from 0.
 ///
-/// Unpacking the low and the high bytes of vectors of 32 works on halves of 16 bytes: with this order the low bytes of both vectors give
-/// the words of ranks 1 to 4, the high ones those of ranks 5 to 8 (the idea is from the engine Clockwork).
+/// Unpacking the low and the high bytes of 32-byte vectors works on halves of 16 bytes. With this order the low bytes
+/// of both vectors give the words of ranks 1 to 4, and the high bytes those of ranks 5 to 8 (from the engine
+/// Clockwork).
 pub const AVX2_RANKS: [usize; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
 /// The bits in [`Superpiece::pieces`].
 pub mod pieces {
-    /// A white pawn, wherever it stands, the first and last rank included.
+    /// A white pawn on any rank, the first and last included.
     pub const WHITE_PAWN: u8 = 1;
     /// A black pawn, likewise.
     pub const BLACK_PAWN: u8 = 2;
@@ -191,16 +223,18 @@ pub mod pieces {
     pub const KING: u8 = 64;
 }
 
-/// In [`Superpiece::inverse`]: a square that no slot holds. Its top bit is what a vector test looks for.
+/// Marks a square in [`Superpiece::inverse`] that no slot holds. Vector code tests its top bit.
 pub const NO_SLOT: u8 = 0x80;
 
-/// The order of numbers in memory with which an instruction set packs two vectors of 16-bit numbers to one of bytes that are in their natural order.
+/// An order of neurons in memory from which an instruction set packs two vectors of 16-bit numbers into one vector of
+/// bytes in natural order.
 ///
-/// x86 packs in parts of 16 bytes: eight numbers of the first vector, then eight of the second, which go on with the next part of each. So the first vector
-/// has to hold the eights of even number, the second those of odd number.
+/// x86 packs in 16-byte parts: eight numbers of the first vector, then eight of the second, and so on with the next
+/// part of each. So the first vector must hold the groups of eight with even numbers, the second those with odd
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
-    /// Bytes of a vector: 16, 32 or 64. With 16 the order in memory is the natural one.
+    /// Bytes of a vector: 16, 32 or 64. With 16 the order is the natural one.
     pub vector: usize,
 }
 
@@ -208,14 +242,15 @@ impl Packing {
     /// The natural order.
     pub const PLAIN: Self = Self { vector: 16 };
 
-    /// This packing for a row of two halves of `hidden / 2` numbers each, or the natural order if the halves do not fill pairs of vectors.
+    /// Returns this packing for rows of two halves of `hidden / 2` numbers each, or the natural order if the halves do
+    /// not fill pairs of vectors.
     pub const fn for_width(self, hidden: usize) -> Self {
         if hidden.is_multiple_of(2 * self.vector) { self } else { Self::PLAIN }
     }
 
-    /// Which number in the natural order is at `place` in memory.
+    /// Returns the natural index of the number at `place` in memory.
     pub const fn number_at(self, place: usize) -> usize {
-        // As many numbers as two vectors hold.
+        // `vector` bytes are packed from as many 16-bit numbers, in two vectors.
         let (start, eight) = (place / self.vector * self.vector, place % self.vector / 8);
         let parts = self.vector / 16;
         let eight = if eight < parts { 2 * eight } else { 2 * (eight - parts) + 1 };
@@ -223,41 +258,45 @@ impl Packing {
     }
 }
 
-/// The first layer of a network, in which each side sees the board for itself: a row of `HIDDEN` weights for each piece on each square, which
-/// are summed up in its accumulator.
+/// The feature transformer, the first layer of a network: `HIDDEN` weights for each input feature (a piece on a
+/// square). An accumulator is the sum of the bias and the weights of one perspective's active features.
 ///
-/// Rows start at multiples of 64 bytes when `HIDDEN` is a multiple of 32. If a [`LayersHead`] follows, the neurons are in another order than in the asset: those that fire
-/// most often first, and within pairs of vectors as a [`Packing`] wants them.
+/// Rows start at multiples of 64 bytes if `HIDDEN` is a multiple of 32. If a [`LayersHead`] follows, the neurons are
+/// not in the asset's order: the most frequently active ones come first, in the order of a [`Packing`] within pairs of
+/// vectors.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Features<const HIDDEN: usize, const SETS: usize> {
-    /// By bucket of the king of the side that sees and state of the piece, the piece's colour (0 = the side that sees), type and square (from that side's point of view).
+    /// By feature set (king bucket of the perspective and state of the piece), the piece's colour (0 = the
+    /// perspective's own), its type, and its square from the perspective's side.
     pub weights: [[[[[i16; HIDDEN]; 64]; 6]; 2]; SETS],
-    /// Where each accumulator starts.
+    /// The value of an accumulator without features.
     pub bias: [i16; HIDDEN],
 }
 
-/// The rest of a network that goes from the accumulators to the score at once.
+/// The head of a network that has one layer after the accumulators.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SingleHead<const HIDDEN: usize, const BUCKETS: usize> {
-    /// By bucket of the number of pieces: weights for the accumulators of the side to move and of the other side.
+    /// By output bucket: the weights of the side to move's accumulator, then of the other side's.
     pub weights: [[[i16; HIDDEN]; 2]; BUCKETS],
-    /// By bucket, in units of the product of both quantisation constants; the rest is zero.
+    /// By output bucket, in units of `qa * qb`; the rest is zero.
     pub bias: [i32; 16],
 }
 
-/// The rest of a network with two more layers, by bucket of the number of pieces. Its inputs are the products of both halves of each accumulator, of the
-/// side to move first: `HIDDEN` of them in `QUADS` groups of four. Those of each side are in the order of how often they are not zero, so that most groups of four are either busy or
-/// all zero.
+/// The head of a network that has three layers after the accumulators.
+///
+/// Its inputs are the pairwise products of both halves of each accumulator, the side to move's first: `HIDDEN` products
+/// in `QUADS` groups of four. Each side's products are ordered by how often they are non-zero, so that most groups are
+/// either busy or all zero.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LayersHead<const QUADS: usize, const FIRST: usize, const SECOND: usize, const BUCKETS: usize> {
-    /// By group and neuron: the weights of four neighbouring inputs, as dot products of bytes want them.
+    /// By output bucket, group and neuron: the weights of four neighbouring inputs, as byte dot products need them.
     pub first: [[[[i8; 4]; FIRST]; QUADS]; BUCKETS],
     /// Bias of the first layer.
     pub first_bias: [[f32; FIRST]; BUCKETS],
-    /// By input and neuron.
+    /// By output bucket, input and neuron.
     pub second: [[[f32; SECOND]; FIRST]; BUCKETS],
     /// Bias of the second layer.
     pub second_bias: [[f32; SECOND]; BUCKETS],

@@ -1,13 +1,16 @@
 //! Magic tables: factors that map the relevant occupancies of a square to a dense index, found by search.
 //!
-//! The index of an occupancy is `((occupied & mask) * factor) >> shift`. The usual search draws sparse random factors until one sends no
-//! two occupancies with different attack sets to the same place (Tord Romstad 2008, Chessprogramming wiki, "Looking for Magics"), which takes
-//! millions of trials for all squares. This one constructs candidates of which about every second is good:
+//! The index of an occupancy is [`Magic::index`]. The usual search draws sparse random factors until one sends no two
+//! occupancies with different attack sets to the same entry (Tord Romstad 2008, Chessprogramming wiki, "Looking for
+//! Magics"), which takes millions of trials for all squares. This search constructs candidates, about half of which are
+//! good:
 //!
-//! The product is a sum: each square *p* of the mask contributes `factor << p`. Look at the `n` top bits of each contribution, the index bits.
-//! If the lowest index bit that is set is another one for each of the `n` squares, the contributions form a triangular matrix of odd diagonal, and their
-//! sums modulo 2ⁿ are all different: the index is perfect but for carries out of the bits below it. So the factor is built bit by bit, each bit bringing one more square to an
-//! index bit of its own (that a bit of the factor carries a bit of the mask is H. G. Muller's idea), and carries are left to the test of all occupancies.
+//! The product is a sum to which each square *p* of the mask contributes `factor << p`. Consider the top `n` bits of
+//! each contribution, the index bits. If the lowest set index bit differs for each of the `n` squares, the
+//! contributions form a triangular matrix with an odd diagonal, and their sums modulo 2ⁿ are all different: the index
+//! is perfect but for carries from the bits below. So the factor is built bit by bit, each bit taking one more square
+//! to an index bit of its own (H. G. Muller's idea is that a bit of the factor carries a bit of the mask), and testing
+//! all occupancies catches carries.
 
 pub mod dense;
 
@@ -18,25 +21,29 @@ use core::fmt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Magics of both sliders with the attack table they index.
+/// The magics of both sliders with the attack table that they index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MagicTables {
     /// Masks, factors, offsets and shifts.
     pub sliders: Sliders,
-    /// The attack sets of all squares, one window after another.
+    /// The attack table: the windows of all squares.
     pub attacks: Vec<u64>,
 }
 
-/// The place in the attack table that `magic` gives for `occupied`.
-#[inline]
-pub fn index(magic: &Magic, occupied: u64) -> usize {
-    magic.offset as usize + ((occupied & magic.mask).wrapping_mul(magic.factor) >> magic.shift) as usize
-}
-
-/// Searches all 128 magics with as many index bits as their masks have, which makes 107,648 entries in all.
+/// Searches all 128 magics, each with as many index bits as its mask has squares, and returns a table of 107,648
+/// entries.
 ///
-/// `seed` starts the random numbers: the same seed gives the same tables on every host. Every occupancy was tested, but against attack sets
-/// that the search computed for itself; [`verify`] checks the result independently.
+/// The same seed gives the same tables on every host. The search tests every occupancy, but against attack sets that it
+/// computed itself; [`verify`] checks the result independently.
+///
+/// ```
+/// use kiln_gen::geometry::{ROOK, slider_attacks};
+/// use kiln_gen::magic;
+/// let tables = magic::search(1);
+/// let occupied = 1 << 12 | 1 << 24;
+/// assert_eq!(tables.attacks[tables.sliders.rook[28].index(occupied)], slider_attacks(28, &ROOK, occupied));
+/// assert_eq!(magic::verify(&tables), Ok(()));
+/// ```
 pub fn search(seed: u64) -> MagicTables {
     let mut searcher = Searcher::new(seed);
     MagicTables {
@@ -48,10 +55,11 @@ pub fn search(seed: u64) -> MagicTables {
     }
 }
 
-/// A relevant occupancy and what the slider then attacks.
+/// A relevant occupancy and its attack set.
 type Case = (u64, u64);
 
-/// All relevant occupancies of a square with their attack sets, ray by ray: those of the rays so far are combined with each of the next one.
+/// Returns all relevant occupancies of a square with their attack sets, combining those of the rays so far with each of
+/// the next ray.
 fn cases(square: Square, directions: &[Step]) -> Vec<Case> {
     let mut cases: Vec<Case> = vec![(0, 0)];
     for &direction in directions {
@@ -79,14 +87,13 @@ fn cases(square: Square, directions: &[Step]) -> Vec<Case> {
     cases
 }
 
-/// Writes a square's attack sets to the table, which grows to the end of the window. Fails with the first occupancy that finds its entry taken
-/// by another set.
+/// Writes a square's attack sets to the table, which grows to the end of the window. Fails with the first occupancy
+/// whose entry already holds another set.
 fn fill(attacks: &mut Vec<u64>, magic: &Magic, cases: &[Case]) -> Result<(), u64> {
-    let end = magic.offset as usize + (1 << (64 - magic.shift));
-    attacks.resize(end.max(attacks.len()), 0);
+    attacks.resize(magic.end().max(attacks.len()), 0);
     for &(occupied, attacked) in cases {
-        let entry = &mut attacks[index(magic, occupied)];
-        // No slider attacks nothing: 0 is a free entry.
+        let entry = &mut attacks[magic.index(occupied)];
+        // 0 marks a free entry: a slider always attacks something.
         if *entry != 0 && *entry != attacked {
             return Err(occupied);
         }
@@ -95,7 +102,8 @@ fn fill(attacks: &mut Vec<u64>, magic: &Magic, cases: &[Case]) -> Result<(), u64
     Ok(())
 }
 
-/// Builds a candidate: every square of the mask gets an index bit of its own. None if the random choices lead nowhere.
+/// Constructs a factor that gives every square of the mask an index bit of its own. Returns `None` if the random
+/// choices lead to a dead end.
 fn construct(rng: &mut Xoshiro256PlusPlus, mask: u64, shift: u32) -> Option<u64> {
     let mut squares: Vec<u32> = (0..64).filter(|square| mask >> square & 1 != 0).collect();
     for i in (1..squares.len()).rev() {
@@ -103,7 +111,7 @@ fn construct(rng: &mut Xoshiro256PlusPlus, mask: u64, shift: u32) -> Option<u64>
     }
     let bits = 64 - shift;
     let lowest = |factor: u64, square: u32| ((factor << square) >> shift).trailing_zeros();
-    // Whether those squares that reach the index at all have different lowest bits there.
+    // Whether the squares that have index bits at all differ in their lowest one.
     let is_triangular = |factor: u64| {
         let mut taken = 0u64;
         squares.iter().map(|&square| lowest(factor, square)).filter(|&bit| bit < bits).all(|bit| {
@@ -126,7 +134,7 @@ fn construct(rng: &mut Xoshiro256PlusPlus, mask: u64, shift: u32) -> Option<u64>
     Some(factor)
 }
 
-/// A random number below `bound`.
+/// Returns a random number below `bound`.
 fn below(rng: &mut Xoshiro256PlusPlus, bound: u32) -> u32 {
     (rng.next_u64() % u64::from(bound)) as u32
 }
@@ -134,7 +142,7 @@ fn below(rng: &mut Xoshiro256PlusPlus, bound: u32) -> u32 {
 struct Searcher {
     rng: Xoshiro256PlusPlus,
     attacks: Vec<u64>,
-    /// Scratch: the attack set at each index under trial, with the number of the trial that wrote it, which saves clearing.
+    /// Scratch: the attack set at each index and the number of the trial that wrote it, which saves clearing.
     window: Vec<(u64, u32)>,
     trial: u32,
 }
@@ -150,22 +158,25 @@ impl Searcher {
         let mask = relevant_mask(square, directions);
         let shift = 64 - mask.count_ones();
         let cases = cases(square, directions);
-        let factor = loop {
-            if let Some(factor) = construct(&mut self.rng, mask, shift)
-                && self.fits(factor, shift, &cases)
-            {
-                break factor;
+        let mut magic = Magic { mask, factor: 0, offset: 0, shift };
+        loop {
+            if let Some(factor) = construct(&mut self.rng, mask, shift) {
+                magic.factor = factor;
+                if self.fits(&magic, &cases) {
+                    break;
+                }
             }
-        };
-        let magic = Magic { mask, factor, offset: self.attacks.len() as u32, shift };
+        }
+        magic.offset = self.attacks.len() as u32;
         fill(&mut self.attacks, &magic, &cases).expect("the factor fits all cases");
         magic
     }
 
-    fn fits(&mut self, factor: u64, shift: u32, cases: &[Case]) -> bool {
+    /// Returns whether no two occupancies with different attack sets share an entry. The offset must be 0.
+    fn fits(&mut self, magic: &Magic, cases: &[Case]) -> bool {
         self.trial += 1;
         cases.iter().all(|&(occupied, attacks)| {
-            let entry = &mut self.window[(occupied.wrapping_mul(factor) >> shift) as usize];
+            let entry = &mut self.window[magic.index(occupied)];
             if entry.1 == self.trial {
                 return entry.0 == attacks;
             }
@@ -176,10 +187,13 @@ impl Searcher {
 }
 
 impl MagicTables {
-    /// Fills the attack table of given factors, shifts and offsets; the masks are set to what they must be.
+    /// Fills the attack table for given factors, shifts and offsets, and sets the masks.
     ///
-    /// Windows may overlap where one leaves entries unused or both want the same there. The table ends with the last window,
-    /// so that no index can leave it. Fails with the first occupancy that finds its entry taken by another attack set.
+    /// Windows may overlap where one leaves entries unused or both hold the same attack set. The table ends with the
+    /// last window, so no index is out of bounds.
+    ///
+    /// # Errors
+    /// If two occupancies need different attack sets in the same entry; the error names the second.
     ///
     /// # Panics
     /// If a shift is not in [`SHIFTS`].
@@ -188,7 +202,7 @@ impl MagicTables {
         let both = [("rook", &ROOK, &mut sliders.rook), ("bishop", &BISHOP, &mut sliders.bishop)];
         for (slider, directions, magics) in both {
             for (square, magic) in magics.iter_mut().enumerate() {
-                assert!(SHIFTS.contains(&magic.shift), "a shift of {}", magic.shift);
+                assert!(SHIFTS.contains(&magic.shift), "the shift is {}, expected {SHIFTS:?}", magic.shift);
                 magic.mask = relevant_mask(square, directions);
                 fill(&mut attacks, magic, &cases(square, directions)).map_err(|occupied| MagicError {
                     slider,
@@ -206,8 +220,8 @@ pub const SHIFTS: core::ops::RangeInclusive<u32> = 48..=63;
 /// Offsets must be below this.
 const OFFSET_LIMIT: u32 = 1 << 20;
 
-/// Magics as text: for each slider and square a line such as `rook 0 0x0080001020400080 52 1024`, the factor, shift and offset
-/// after slider and square. [`from_text`] reads it.
+/// Returns the magics as text for [`from_text`]: for each slider and square a line such as
+/// `rook 0 0x0080001020400080 52 1024` with slider, square, factor, shift and offset.
 pub fn to_text(sliders: &Sliders) -> String {
     let mut text = String::from("# slider square factor shift offset\n");
     for (slider, magics) in [("rook", &sliders.rook), ("bishop", &sliders.bishop)] {
@@ -218,17 +232,17 @@ pub fn to_text(sliders: &Sliders) -> String {
     text
 }
 
-/// Why a text of magics is refused.
+/// The error of [`from_text`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MagicTextError {
-    /// A line that is not what it should be, counted from 1.
+    /// A line cannot be read.
     Line {
-        /// Its number.
+        /// Its number, counted from 1.
         number: usize,
-        /// What stands there.
+        /// Its text.
         text: String,
-        /// What should.
-        expected: &'static str,
+        /// What was expected.
+        expected: String,
     },
     /// A slider has no magic for a square.
     Missing {
@@ -237,8 +251,8 @@ pub enum MagicTextError {
         /// The square.
         square: Square,
     },
-    /// The magics do not make a table.
-    MagicError(MagicError),
+    /// The magics do not form a correct table.
+    Table(MagicError),
 }
 
 impl fmt::Display for MagicTextError {
@@ -246,59 +260,69 @@ impl fmt::Display for MagicTextError {
         match self {
             Self::Line { number, text, expected } => write!(f, "line {number} is {text:?}: expected {expected}"),
             Self::Missing { slider, square } => write!(f, "there is no magic for a {slider} on square {square}"),
-            Self::MagicError(wrong) => wrong.fmt(f),
+            Self::Table(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for MagicTextError {}
 
-/// Reads magics in the form of [`to_text`], in any order, and makes their tables. Blank lines and those that begin with `#` are skipped.
+/// Reads magics written by [`to_text`], in any order, and assembles their tables. Blank lines and lines that begin with
+/// `#` are skipped.
+///
+/// ```
+/// use kiln_gen::magic;
+/// let tables = magic::search(1);
+/// assert_eq!(magic::from_text(&magic::to_text(&tables.sliders)), Ok(tables));
+/// ```
+///
+/// # Errors
+/// If a line cannot be read, a magic is missing, or the magics do not form a correct table.
 pub fn from_text(text: &str) -> Result<MagicTables, MagicTextError> {
     let none = Magic { mask: 0, factor: 0, offset: 0, shift: 0 };
     let mut sliders = Sliders { rook: [none; 64], bishop: [none; 64] };
     for (line, number) in text.lines().zip(1..) {
-        let fault = |expected| MagicTextError::Line { number, text: line.into(), expected };
+        let refuse = |expected: &str| MagicTextError::Line { number, text: line.into(), expected: expected.into() };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         if words.first().is_none_or(|word| word.starts_with('#')) {
             continue;
         }
         let &[slider, square, factor, shift, offset] = &words[..] else {
-            return Err(fault("slider, square, factor, shift and offset"));
+            return Err(refuse("slider, square, factor, shift and offset"));
         };
         let magics = match slider {
             "rook" => &mut sliders.rook,
             "bishop" => &mut sliders.bishop,
-            _ => return Err(fault("\"rook\" or \"bishop\" first")),
+            _ => return Err(refuse("\"rook\" or \"bishop\" first")),
         };
         let magic = square.parse().ok().and_then(|square: usize| magics.get_mut(square));
-        let magic = magic.ok_or(fault("a square from 0 to 63"))?;
+        let magic = magic.ok_or_else(|| refuse("a square from 0 to 63"))?;
         if magic.shift != 0 {
-            return Err(fault("each slider and square once"));
+            return Err(refuse("each slider and square once"));
         }
         let factor = factor.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
-        magic.factor = factor.ok_or(fault("a factor such as 0x0080001020400080"))?;
+        magic.factor = factor.ok_or_else(|| refuse("a factor such as 0x0080001020400080"))?;
         let shift = shift.parse().ok().filter(|shift| SHIFTS.contains(shift));
-        magic.shift = shift.ok_or(fault("a shift from 48 to 63"))?;
+        magic.shift = shift.ok_or_else(|| refuse(&format!("a shift from {} to {}", SHIFTS.start(), SHIFTS.end())))?;
         let offset = offset.parse().ok().filter(|&offset: &u32| offset < OFFSET_LIMIT);
-        magic.offset = offset.ok_or(fault("an offset below 1048576"))?;
+        magic.offset = offset.ok_or_else(|| refuse(&format!("an offset below {OFFSET_LIMIT}")))?;
     }
     for (slider, magics) in [("rook", &sliders.rook), ("bishop", &sliders.bishop)] {
         if let Some(square) = magics.iter().position(|magic| magic.shift == 0) {
             return Err(MagicTextError::Missing { slider, square });
         }
     }
-    MagicTables::assemble(sliders).map_err(MagicTextError::MagicError)
+    MagicTables::assemble(sliders).map_err(MagicTextError::Table)
 }
 
-/// A table that gives a wrong attack set.
+/// A magic table gives a wrong attack set, or cannot hold the right one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MagicError {
     /// `"rook"` or `"bishop"`.
     pub slider: &'static str,
     /// The slider's square.
     pub square: Square,
-    /// The occupancy that is looked up.
+    /// The occupancy.
     pub occupied: u64,
 }
 
@@ -311,14 +335,17 @@ impl fmt::Display for MagicError {
 
 impl core::error::Error for MagicError {}
 
-/// Looks up every subset of every mask of both sliders and compares with walking the board.
+/// Looks up every relevant occupancy of both sliders and compares the attack set with walking the board.
+///
+/// # Errors
+/// On the first look-up that is wrong or out of bounds.
 pub fn verify(tables: &MagicTables) -> Result<(), MagicError> {
     let sliders = [("rook", &ROOK, &tables.sliders.rook), ("bishop", &BISHOP, &tables.sliders.bishop)];
     for (slider, directions, magics) in sliders {
         for (square, magic) in magics.iter().enumerate() {
             for occupied in subsets(relevant_mask(square, directions)) {
                 let expected = slider_attacks(square, directions, occupied);
-                if tables.attacks.get(index(magic, occupied)) != Some(&expected) {
+                if tables.attacks.get(magic.index(occupied)) != Some(&expected) {
                     return Err(MagicError { slider, square, occupied });
                 }
             }

@@ -1,14 +1,15 @@
-//! The manifest: which blobs were fired, and how they look. bincode, so that the engine can embed and print it.
+//! The manifest: which blobs a build wrote, with their types and hashes. It is encoded by bincode, so that the engine
+//! can embed and print it.
 
 use alloc::{string::String, vec::Vec};
 use bincode::{Decode, Encode};
 
-/// One blob.
+/// The description of one blob.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Entry {
-    /// Name, and file stem in the build's output folder.
+    /// Name, which is also the file stem in the build's output folder.
     pub name: String,
-    /// The Rust type whose bytes these are, for instance `[u64; 107648]`; structs are those of [`crate::layout`].
+    /// The Rust type of the contents, for instance `[u64; 107648]`; structs are those of [`crate::layout`].
     pub element: String,
     /// Length in bytes.
     pub length: u64,
@@ -18,14 +19,14 @@ pub struct Entry {
     pub sha256: [u8; 32],
 }
 
-/// All blobs of a build, in the order in which they were fired.
+/// All blobs of a build, in the order in which they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Manifest {
     /// The blobs.
     pub blobs: Vec<Entry>,
 }
 
-/// Bytes that are no manifest.
+/// The error of [`Manifest::from_bytes`]: the bytes are not a manifest.
 #[derive(Debug)]
 pub struct ManifestError(bincode::error::DecodeError);
 
@@ -38,12 +39,15 @@ impl core::fmt::Display for ManifestError {
 impl core::error::Error for ManifestError {}
 
 impl Manifest {
-    /// The bytes that [`Manifest::from_bytes`] reads.
+    /// Encodes the manifest for [`Manifest::from_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
         bincode::encode_to_vec(self, bincode::config::standard()).expect("strings and numbers always encode")
     }
 
-    /// Reads what [`Manifest::to_bytes`] wrote; fails on anything else, trailing bytes included.
+    /// Decodes what [`Manifest::to_bytes`] returned.
+    ///
+    /// # Errors
+    /// If the bytes are anything else, or more bytes follow.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestError> {
         let (manifest, read) = bincode::decode_from_slice(bytes, bincode::config::standard()).map_err(ManifestError)?;
         if read == bytes.len() {

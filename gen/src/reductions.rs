@@ -1,15 +1,14 @@
-//! Reductions of late moves: how much less deeply a move is searched that comes late in the order.
+//! Base reductions for late move reductions (LMR), from the product of the logarithms of depth and move number.
 //!
-//! The product of the logarithms of depth and move number is what most engines start from. All arithmetic here is on integers, since `f64::ln` is
-//! the host's and may differ in the last bit from one to the other.
+//! All arithmetic is on integers, because `f64::ln` comes from the host and may differ in the last bit between hosts.
 
 use crate::layout::Reductions;
 use core::num::NonZeroU16;
 
-/// The reduction for each depth and move number: `base + ln(depth) * ln(number) / divisor`, rounded to the nearest.
+/// Returns the reduction for each depth and move number: `base + ln(depth) * ln(number) / divisor`, rounded to nearest.
 ///
-/// `base` and the entries are in units of 1/1024 ply, `divisor` in thousandths. Depth 0 and move number 0 do not occur
-/// and give 0. What does not fit an entry is cut to what does.
+/// `base` and the entries are in units of 1/1024 ply, `divisor` in thousandths. Entries for depth 0 and move number 0,
+/// which do not occur, are 0. Entries too large for `i16` saturate.
 pub fn reductions(base: i16, divisor: NonZeroU16) -> Reductions {
     let mut table = [[0; 64]; 64];
     let logarithms: [u128; 64] = core::array::from_fn(|n| ln(n.max(1) as u32).into());
@@ -28,9 +27,12 @@ pub fn reductions(base: i16, divisor: NonZeroU16) -> Reductions {
 /// ln 2 in units of 2^-64.
 const LN_2: u64 = 0xb172_17f7_d1cf_79ab;
 
-/// The natural logarithm in units of 2^-32, a few units too low at most. `n` must not be 0.
+/// Returns the natural logarithm in units of 2^-32, at most a few units too low.
 ///
-/// Squaring a number doubles its logarithm: each square of the mantissa brings forth one more binary digit of log2.
+/// Squaring a number doubles its logarithm: each square of the mantissa gives one more binary digit of log2.
+///
+/// # Panics
+/// If `n` is 0.
 fn ln(n: u32) -> u64 {
     let whole = n.ilog2();
     let mut log2 = u64::from(whole);

@@ -4,7 +4,12 @@ use crate::layout::Zobrist;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Keys drawn from Xoshiro256++ seeded with `seed`: the same ones for the same seed, everywhere.
+/// Returns keys drawn from Xoshiro256++ seeded with `seed`. The same seed gives the same keys on every host.
+///
+/// ```
+/// let keys = kiln_gen::zobrist::zobrist(2);
+/// assert_eq!(keys, kiln_gen::zobrist::zobrist(2));
+/// ```
 pub fn zobrist(seed: u64) -> Zobrist {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut keys = Zobrist { pieces: [[[0; 64]; 6]; 2], castling: [[0; 8]; 2], en_passant: [0; 8], black_to_move: 0 };

@@ -1,4 +1,4 @@
-//! Generators: right, the same every time, and able to tell a wrong table.
+//! The generators are correct and deterministic, and the checks detect wrong tables.
 #![cfg(feature = "generate")]
 
 use kiln_gen::{cuckoo, magic, zobrist};
@@ -16,7 +16,7 @@ fn magics_are_the_same_every_time_and_complete() {
 fn wrong_tables_are_found() {
     let good = magic::search(1);
     let mut attacks = good.clone();
-    let used = magic::index(&good.sliders.bishop[27], 0);
+    let used = good.sliders.bishop[27].index(0);
     attacks.attacks[used] ^= 1;
     let wrong = magic::verify(&attacks).unwrap_err();
     assert_eq!((wrong.slider, wrong.square), ("bishop", 27));
@@ -47,13 +47,13 @@ fn magics_as_text() {
     assert!(changed("0x", "").ends_with("expected a factor such as 0x0080001020400080"));
     assert!(changed(" 52 0\n", " 47 0\n").ends_with("expected a shift from 48 to 63"));
     assert!(changed(" 52 0\n", " 52 1048576\n").ends_with("expected an offset below 1048576"));
-    // The first window moved onto the second, and a factor that is none.
+    // The first window moved onto the second, and a factor of 0.
     assert!(changed(" 52 0\n", " 52 1\n").contains("the magic table is wrong for a rook on square 1 "));
     let zero = "rook 0 0x0000000000000000 52 0\n".to_owned() + text.split_once("52 0\n").unwrap().1;
     assert!(refusal(&zero).contains("the magic table is wrong for a rook on square 0 "));
 }
 
-/// A window may reach into another where that one leaves entries unused.
+/// A window may overlap another that leaves entries unused.
 #[test]
 fn windows_may_overlap() {
     let mut sliders = magic::search(1).sliders;
@@ -64,9 +64,9 @@ fn windows_may_overlap() {
         sliders.bishop[1].offset = offset;
         magic::MagicTables::assemble(sliders).ok()
     });
-    let tables = overlapped.expect("there is room between the entries");
+    let tables = overlapped.expect("there are gaps between the entries");
     assert_eq!(magic::verify(&tables), Ok(()));
-    // On top of each other they collide.
+    // At the same offset they collide.
     sliders.bishop[1].offset = sliders.rook[0].offset;
     assert_eq!(magic::MagicTables::assemble(sliders).unwrap_err().square, 1);
 }
@@ -83,7 +83,7 @@ fn cuckoo_tables_hold_every_move() {
     for seed in 0..100 {
         let keys = zobrist::zobrist(seed);
         assert_eq!(cuckoo::reversible_moves(&keys).count(), cuckoo::MOVES);
-        // The table is almost as full as cuckoo tables can be: about one seed in a hundred gives none, which must be said.
+        // About one seed in a hundred gives no table.
         let Ok(table) = cuckoo::cuckoo(&keys) else { continue };
         tables += 1;
         assert_eq!(table.keys.iter().filter(|&&key| key != 0).count(), cuckoo::MOVES);
@@ -97,12 +97,12 @@ fn cuckoo_tables_hold_every_move() {
 #[test]
 fn keys_without_a_cuckoo_table_are_refused() {
     let good = zobrist::zobrist(2);
-    // All moves of the white king have one difference: they push each other around for ever.
+    // All moves of the white king have one difference: they displace each other for ever.
     let mut equal = good;
     equal.pieces[0][5] = [7; 64];
     let refusal = cuckoo::cuckoo(&equal).unwrap_err();
     assert!(refusal.to_string().contains("take another seed"), "{refusal}");
-    // Two moves of one difference have a place each, but only one is found. Nothing else has room to go wrong.
+    // Two moves of one difference have a slot each, but only one is found.
     let mut pair = good;
     let [a1, b1, c1] = [0, 1, 2];
     pair.pieces[1][3][b1] = pair.pieces[1][3][c1];

@@ -1,14 +1,17 @@
+//! The cuckoo table of reversible moves.
+
 use crate::types::Square;
 use kiln_gen::embed;
 use kiln_gen::layout::Cuckoo;
 
 pub(super) static CUCKOO: &Cuckoo = embed!("cuckoo");
 
-/// The squares of the one reversible move that changes a position's key by `difference`, the lower first; none if no such move exists.
+/// Returns the squares of the reversible move that changes a position's key by `difference`, the lower first, or `None`
+/// if no such move exists.
 ///
-/// `difference` is the exclusive or of the keys of two positions with different sides to move. Whether the squares between are empty and whose piece
-/// it is remains to be seen: the key does not tell which of the two squares the piece stands on. The method is Marcel van
-/// Kervinck's.
+/// `difference` is the exclusive or of the keys of two positions with different sides to move. The caller must check
+/// that the squares between are empty and whose piece it is: the key does not tell on which of the two squares the
+/// piece is. The method is Marcel van Kervinck's.
 ///
 /// ```
 /// use kiln::board::Position;
@@ -52,7 +55,7 @@ mod tests {
                     let expected = reached.has(b).then_some((a.min(b), a.max(b)));
                     assert_eq!(cuckoo(difference), expected, "{piece:?} {a} {b}");
                     moves += (expected.is_some() && a < b) as usize;
-                    // The same piece with the same side to move, and captures, are no reversible moves.
+                    // Moves without a change of sides, and captures, are not reversible moves.
                     assert_eq!(cuckoo(piece_key(piece, a) ^ piece_key(piece, b)), None);
                     let victim = Piece::new(!piece.color(), PieceType::Rook);
                     assert_eq!(cuckoo(difference ^ piece_key(victim, b)), None);
@@ -60,7 +63,7 @@ mod tests {
             }
         }
         assert_eq!(moves, 3668);
-        assert_eq!(CUCKOO.keys.iter().filter(|&&key| key != 0).count(), moves, "something else is in the table");
+        assert_eq!(CUCKOO.keys.iter().filter(|&&key| key != 0).count(), moves, "the table holds other keys");
     }
 
     #[test]

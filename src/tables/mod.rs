@@ -1,4 +1,4 @@
-//! The blobs that the build fired, as typed statics. Nothing else in the engine knows that there are blobs.
+//! The embedded tables as typed statics, and functions that look attack sets and keys up in them.
 
 mod cuckoo;
 mod reductions;
@@ -20,7 +20,7 @@ static LINES: &Lines = embed!("lines");
 static ZOBRIST: &Zobrist = embed!("zobrist");
 static MANIFEST: &[u8] = embed_list!("manifest");
 
-/// However damaged the blobs may be, no look-up leaves the table: an index has `64 - shift` bits.
+/// No look-up is out of bounds, even if the blobs are damaged: every magic's window is inside the attack table.
 const _: () = {
     let (rook, bishop) = (&SLIDERS.rook, &SLIDERS.bishop);
     let mut square = 0;
@@ -28,7 +28,7 @@ const _: () = {
         let magic = if square < 64 { &rook[square] } else { &bishop[square - 64] };
         assert!(0 < magic.shift && magic.shift < 64, "the blob of slider magics is damaged");
         assert!(
-            magic.offset as usize + (1 << (64 - magic.shift)) <= SLIDER_ATTACKS.len(),
+            magic.end() <= SLIDER_ATTACKS.len(),
             "the blobs of sliders and of their attacks do not belong together"
         );
         square += 1;
@@ -37,14 +37,14 @@ const _: () = {
 
 #[inline]
 fn slider_attacks(magic: &Magic, occupied: Bitboard) -> Bitboard {
-    let key = (occupied.0 & magic.mask).wrapping_mul(magic.factor) >> magic.shift;
-    let index = magic.offset as usize + key as usize;
+    let index = magic.index(occupied.0);
     debug_assert!(index < SLIDER_ATTACKS.len());
-    // SAFETY: the compiler has checked above for all magics that offset and index stay inside the table.
+    // SAFETY: `index` is below `magic.end()`, which the assertion above compares with the table's length for all
+    // magics.
     Bitboard(unsafe { *SLIDER_ATTACKS.get_unchecked(index) })
 }
 
-/// What a rook attacks, the first occupied square of each ray included.
+/// Returns the attack set of a rook, which includes the first occupied square of each ray.
 ///
 /// ```
 /// use kiln::tables::rook_attacks;
@@ -66,89 +66,89 @@ pub fn rook_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     slider_attacks(&SLIDERS.rook[square], occupied)
 }
 
-/// What a bishop attacks, the first occupied square of each ray included.
+/// Returns the attack set of a bishop, which includes the first occupied square of each ray.
 #[inline]
 pub fn bishop_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     slider_attacks(&SLIDERS.bishop[square], occupied)
 }
 
-/// What a queen attacks, the first occupied square of each ray included.
+/// Returns the attack set of a queen, which includes the first occupied square of each ray.
 #[inline]
 pub fn queen_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     rook_attacks(square, occupied) | bishop_attacks(square, occupied)
 }
 
-/// What a knight attacks.
+/// Returns the attack set of a knight.
 #[inline]
 pub fn knight_attacks(square: Square) -> Bitboard {
     Bitboard(PSEUDO_ATTACKS.pieces[Color::White][PieceType::Knight][square])
 }
 
-/// What a king attacks.
+/// Returns the attack set of a king.
 #[inline]
 pub fn king_attacks(square: Square) -> Bitboard {
     Bitboard(PSEUDO_ATTACKS.pieces[Color::White][PieceType::King][square])
 }
 
-/// What a pawn of this side attacks.
+/// Returns the attack set of a pawn.
 #[inline]
 pub fn pawn_attacks(color: Color, square: Square) -> Bitboard {
     Bitboard(PSEUDO_ATTACKS.pieces[color][PieceType::Pawn][square])
 }
 
-/// What a piece attacks on an empty board.
+/// Returns the attack set of a piece on an empty board.
 #[inline]
 pub fn pseudo_attacks(piece: Piece, square: Square) -> Bitboard {
     Bitboard(PSEUDO_ATTACKS.pieces[piece.color()][piece.kind()][square])
 }
 
-/// What a piece attacks, own pieces included that it defends; for a slider up to the first occupied square of each ray.
+/// Returns the attack set of a piece, including own pieces that it defends.
 ///
-/// Without branches on the kind of piece: what a queen sees, cut to the reach of the piece.
+/// Without branches on the piece type: a queen's attack set, intersected with the piece's pseudo attacks.
 #[inline]
 pub fn attacks(piece: Piece, square: Square, occupied: Bitboard) -> Bitboard {
-    // Nothing stands in the way of a knight; pawns and kings reach only squares that a queen sees.
+    // A queen attacks all squares that any other piece does, except a knight's, which nothing can block.
     let jumps = [0, !0, 0, 0, 0, 0][piece.kind()];
     pseudo_attacks(piece, square) & (queen_attacks(square, occupied) | Bitboard(jumps))
 }
 
-/// The squares strictly between two squares on one line; none if they share no line.
+/// Returns the squares strictly between two squares, or the empty set if they share no line.
 #[inline]
 pub fn between(a: Square, b: Square) -> Bitboard {
     Bitboard(LINES.between[a][b])
 }
 
-/// The whole line through two different squares, from edge to edge; empty if they share none.
+/// Returns the line through two different squares from edge to edge, or the empty set if they share no line.
 #[inline]
 pub fn line(a: Square, b: Square) -> Bitboard {
     Bitboard(LINES.line[a][b])
 }
 
-/// The key of a piece on a square.
+/// Returns the Zobrist key of a piece on a square.
 #[inline]
 pub fn piece_key(piece: Piece, square: Square) -> u64 {
     ZOBRIST.pieces[piece.color()][piece.kind()][square]
 }
 
-/// The key of the right to castle with the rook on this file.
+/// Returns the Zobrist key of the right to castle with the rook on this file.
 #[inline]
 pub fn castling_key(color: Color, rook: File) -> u64 {
     ZOBRIST.castling[color][rook]
 }
 
-/// The key of a possible en passant capture on this file.
+/// Returns the Zobrist key of a possible en passant capture on this file.
 #[inline]
 pub fn en_passant_key(file: File) -> u64 {
     ZOBRIST.en_passant[file]
 }
 
-/// The key of Black being to move.
+/// Returns the Zobrist key of Black to move.
 #[inline]
 pub fn black_to_move_key() -> u64 {
     ZOBRIST.black_to_move
 }
 
-/// Which blobs the build fired, the network included.
+/// Returns the list of all embedded blobs, including the network's.
 pub fn manifest() -> Manifest {
     Manifest::from_bytes(MANIFEST).expect("the build script wrote the manifest")
 }
@@ -159,7 +159,7 @@ mod tests {
     use kiln_gen::layout::Plain;
     use sha2::{Digest, Sha256};
 
-    /// Ray walking written apart from the generator's.
+    /// Walks the rays, independently of the generator's code.
     fn walk(square: Square, steps: [(i32, i32); 4], occupied: Bitboard) -> Bitboard {
         let mut attacks = Bitboard::EMPTY;
         for (files, ranks) in steps {
@@ -179,12 +179,12 @@ mod tests {
         attacks
     }
 
-    /// All subsets of the squares that a slider sees on an empty board, the edges included.
-    fn all_occupancies(seen: Bitboard) -> impl Iterator<Item = Bitboard> {
+    /// Returns all subsets of a slider's pseudo attacks, the edges included.
+    fn all_occupancies(pseudo_attacks: Bitboard) -> impl Iterator<Item = Bitboard> {
         let mut next = Some(0u64);
         std::iter::from_fn(move || {
             let subset = next?;
-            next = Some(subset.wrapping_sub(seen.0) & seen.0).filter(|&n| n != 0);
+            next = Some(subset.wrapping_sub(pseudo_attacks.0) & pseudo_attacks.0).filter(|&n| n != 0);
             Some(Bitboard(subset))
         })
     }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_equal_distances() {
+    fn leapers_attack_at_their_distances() {
         for from in Square::ALL {
             for to in Square::ALL {
                 let files = to.file() as i32 - from.file() as i32;
@@ -250,7 +250,8 @@ mod tests {
         assert_eq!((keys.len(), keys.contains(&0)), (count, false));
     }
 
-    /// Finds a blob that was damaged between the build script and the compiler: such a one compiles if its size is right.
+    /// Detects a blob that was damaged between the build script and the compiler, which compiles if its size is
+    /// correct.
     #[test]
     fn the_manifest_lists_every_blob_with_its_hash() {
         fn hash<T: Plain>(list: &[T]) -> [u8; 32] {
@@ -261,8 +262,7 @@ mod tests {
         use std::slice::from_ref;
         let manifest = manifest();
         let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
-        let expected =
-            "sliders slider_attacks reach lines superpiece zobrist cuckoo reductions network_features network_head";
+        let expected = "sliders slider_attacks pseudo_attacks lines superpiece zobrist cuckoo reductions network_features network_head";
         assert_eq!(names, expected.split(' ').collect::<Vec<_>>());
         let hashes = [
             hash(from_ref(SLIDERS)),
@@ -273,7 +273,7 @@ mod tests {
             hash(from_ref(ZOBRIST)),
             hash(from_ref(cuckoo::CUCKOO)),
             hash(from_ref(reductions::REDUCTIONS)),
-            // Their types are known to `nnue` alone.
+            // Only `nnue` knows their types.
             Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network_features.bin"))).into(),
             Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network_head.bin"))).into(),
         ];

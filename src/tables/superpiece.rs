@@ -1,9 +1,11 @@
+//! The geometry of the superpiece, a queen and knight in one.
+
 use kiln_gen::embed;
 use kiln_gen::layout::Superpiece;
 
 static SUPERPIECE: &Superpiece = embed!("superpiece");
 
-/// Superpiece rays, their inverses and what each piece reaches.
+/// Returns the superpiece's rays, their inverses and the pieces' attacks.
 pub fn superpiece() -> &'static Superpiece {
     SUPERPIECE
 }
@@ -17,7 +19,7 @@ mod tests {
 
     const KNIGHT_SLOTS: u64 = 0x0101_0101_0101_0101;
 
-    /// The valid slots of a square with what they hold.
+    /// Returns the valid slots of a square with their targets.
     fn slots(square: usize) -> impl Iterator<Item = (usize, usize)> {
         let valid = (0..64).filter(move |slot| SUPERPIECE.valid[square] >> slot & 1 != 0);
         valid.map(move |slot| (slot, SUPERPIECE.rays[square][slot].into()))
@@ -28,17 +30,17 @@ mod tests {
         let count = |slots: u64| SUPERPIECE.valid.iter().map(|valid| (valid & slots).count_ones()).sum::<u32>();
         assert_eq!((count(!0), count(!KNIGHT_SLOTS), count(KNIGHT_SLOTS)), (1792, 1456, 336));
         for square in 0..64 {
-            let mut seen = Bitboard::EMPTY;
+            let mut targets = Bitboard::EMPTY;
             for (_, target) in slots(square) {
                 assert_ne!(target, square);
-                assert!(!seen.has(Square::ALL[target]), "{target} is twice in the rays of {square}");
-                seen |= Square::ALL[target].into();
+                assert!(!targets.has(Square::ALL[target]), "{target} is twice in the rays of {square}");
+                targets |= Square::ALL[target].into();
             }
             for lane in 0..8 {
                 let distances = SUPERPIECE.valid[square] >> (8 * lane + 1) & 0x7f;
                 assert!((distances + 1).is_power_of_two(), "the valid slots of a lane are not a prefix");
             }
-            // So that a permutation by the rays reads something defined.
+            // Invalid slots are 0, so that a permutation by the rays reads a valid index.
             let invalid = (0..64).filter(|slot| SUPERPIECE.valid[square] >> slot & 1 == 0);
             assert_eq!(invalid.map(|slot| SUPERPIECE.rays[square][slot]).max().unwrap_or(0), 0);
         }
@@ -49,7 +51,7 @@ mod tests {
         for square in 0..64 {
             for (slot, target) in slots(square) {
                 assert_eq!(SUPERPIECE.inverse[square][target] as usize, slot);
-                // Seen from the other end, the slot is in the opposite lane: knights included, as they go clockwise too.
+                // From the target, the slot is in the opposite lane, also for knights, which follow clockwise too.
                 assert_eq!(SUPERPIECE.inverse[target][square] as usize, slot ^ 32);
             }
             let (knight, queen) =
@@ -64,7 +66,7 @@ mod tests {
         }
     }
 
-    /// Unpacks as AVX2 does, by halves of 16 bytes.
+    /// Unpacks by halves of 16 bytes, as AVX2 does.
     fn unpack(bytes: &[u8], high: bool) -> Vec<u8> {
         bytes.chunks(16).flat_map(|half| if high { &half[8..] } else { &half[..8] }).copied().collect()
     }
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn piece_windows_equal_attacks() {
+    fn pieces_equal_attacks() {
         for square in Square::ALL {
             let none = Bitboard::EMPTY;
             let attacks = [
@@ -95,21 +97,21 @@ mod tests {
                 (pieces::KING, king_attacks(square)),
             ];
             for target in Square::ALL {
-                let window = SUPERPIECE.pieces[square][target];
+                let found = SUPERPIECE.pieces[square][target];
                 let expected: u8 =
                     attacks.iter().filter(|(_, attacked)| attacked.has(target)).map(|(bit, _)| bit).sum();
-                assert_eq!(window, expected, "{square} {target}");
-                // Seen from the target only the pawns change sides.
+                assert_eq!(found, expected, "{square} {target}");
+                // From the target, only the pawns change colour.
                 let (back, pawns) = (SUPERPIECE.pieces[target][square], pieces::WHITE_PAWN | pieces::BLACK_PAWN);
-                assert_eq!(back & !pawns, window & !pawns);
-                assert_eq!(back & pieces::WHITE_PAWN != 0, window & pieces::BLACK_PAWN != 0);
+                assert_eq!(back & !pawns, found & !pawns);
+                assert_eq!(back & pieces::WHITE_PAWN != 0, found & pieces::BLACK_PAWN != 0);
             }
         }
     }
 
     #[test]
-    fn piece_windows_in_the_order_of_slots_are_constant() {
-        // Which slots a piece attacks is the same for all squares, up to the edge.
+    fn pieces_in_the_order_of_slots_are_constant() {
+        // A piece attacks the same slots from all squares, except beyond the edge.
         let rays = [
             (pieces::WHITE_PAWN, 0x0200_0000_0000_0200),
             (pieces::BLACK_PAWN, 0x0000_0200_0200_0000),

@@ -1,4 +1,4 @@
-//! Embeds tables that the build script has fired, and draws what some pieces attack.
+//! Embeds the tables that the build script writes, and draws some attack sets.
 #![forbid(unsafe_code)]
 
 use kiln_gen::layout::{Leapers, Lines, Magic, Sliders};
@@ -10,8 +10,7 @@ static LEAPERS: &Leapers = embed!("leapers");
 static LINES: &Lines = embed!("lines");
 
 fn slider_attacks(magic: &Magic, occupied: u64) -> u64 {
-    let key = (occupied & magic.mask).wrapping_mul(magic.factor) >> magic.shift;
-    SLIDER_ATTACKS[magic.offset as usize + key as usize]
+    SLIDER_ATTACKS[magic.index(occupied)]
 }
 
 fn draw(title: &str, set: u64) {

@@ -1,23 +1,28 @@
-//! A search for dense tables: windows that use few of their entries, placed in each other's gaps.
+//! Searches for dense magic tables: windows that use few of their entries, placed in each other's gaps.
 //!
-//! *Squeezing.* An index may map several occupancies to one entry if all want the same attack set. In a constructed factor every contribution
-//! is a whole number of entries and no two occupancies meet; fractions below the lowest index bit make sums meet that differ by less than one.
-//! A local search changes a factor by a few bits as long as the index stays right and no more entries are used.
-//! A good factor uses half of its window to two thirds.
+//! A *window* is the part of the attack table that belongs to one slider on one square.
 //!
-//! *Columns.* Gaps are of use only if others fit in. The sums of a rank (or a file) are a pattern that repeats at regular distances; so the local search
-//! also goes for factors whose entries stand in few of 64 columns (entry number modulo 64), side by side. Two or three such windows interlock like combs.
+//! *Squeezing.* An index may map several occupancies to one entry if all need the same attack set. In a constructed
+//! factor every contribution is a whole number of entries, and no two occupancies share one. Fractions below the lowest
+//! index bit merge sums that differ by less than one. A local search flips a few bits of a factor at a time and keeps
+//! the change if the index stays correct and no more entries are used. A good factor uses half to two thirds of its
+//! window.
 //!
-//! *Halving.* Some factors that use at most half of their window can do with half the window: the part of the factor that
-//! brings the file to the index is moved up by one place, which halves the distance between the rank's entries.
+//! *Columns.* Gaps help only if other windows fit into them. The sums of a rank (or a file) form a pattern that repeats
+//! at regular distances, so the local search also prefers factors whose entries occupy few of 64 columns (entry number
+//! modulo 64), side by side. Two or three such windows interlock.
 //!
-//! *Mending.* What is good for a square is almost good for its neighbour, if the factor is moved by as many places as the square: few changes make it right again.
-//! So halved windows spread over the upper two ranks and to other squares.
+//! *Halving.* Some factors that use at most half of their window work with half the window: moving the part of the
+//! factor that brings the file to the index up by one bit halves the distance between the rank's entries.
 //!
-//! *Packing.* Windows are placed widest first, each at the lowest offset where none of its used entries is taken; then again and again a
-//! part of the table is taken out and packed anew.
+//! *Mending.* A factor that is good for a square is almost good for its neighbour if it is shifted by the distance of
+//! the squares: few changes make it correct again. So halved windows spread over the upper two ranks and to other
+//! squares.
 //!
-//! All is bounded by counts of trials, never by time, so that a seed gives the same tables on every host.
+//! *Packing.* Windows are placed widest first, each at the lowest offset where all its used entries are free. Then
+//! parts of the table are removed and packed again, many times.
+//!
+//! All work is bounded by numbers of trials, never by time, so a seed gives the same tables on every host.
 
 use super::{Case, MagicTables, below, cases, construct};
 use crate::geometry::{BISHOP, ROOK, relevant_mask};
@@ -27,21 +32,22 @@ use core::fmt;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// How many windows are kept for each slider and square.
+/// Windows of each width kept for each slider and square.
 const POOL: usize = 3;
-/// How often a part of the table is packed anew in one step.
+/// Times that a part of the table is packed again in one step.
 const REPACKS: usize = 2;
-/// Rooks come first, then bishops.
+/// Sliders and squares: rooks first, then bishops.
 const SQUARES: usize = 128;
 /// The most index bits of a window.
 const WIDEST: u32 = 12;
 
-/// What a factor must do for one slider on one square.
+/// The mask and all relevant occupancies of one slider on one square.
 struct Problem {
     mask: u64,
-    /// Bits of the mask.
+    /// Number of squares in the mask.
     bits: u32,
-    /// Relevant occupancies, the emptiest first, each with the number of its attack set, of which no square has more than 144.
+    /// Relevant occupancies, those of the fewest pieces first, each with the number of its attack set (at most 144
+    /// sets).
     cases: Vec<(u64, u8)>,
 }
 
@@ -50,7 +56,7 @@ impl Problem {
         let directions = if number < 64 { &ROOK } else { &BISHOP };
         let mask = relevant_mask(number % 64, directions);
         let mut cases: Vec<Case> = cases(number % 64, directions);
-        // MagicError factors are soon found out by occupancies of few pieces, whose attack sets differ most.
+        // Occupancies of few pieces refute wrong factors soonest: their attack sets differ most.
         cases.sort_by_key(|&(occupied, _)| occupied.count_ones());
         let mut sets: Vec<u64> = cases.iter().map(|&(_, attacks)| attacks).collect();
         sets.sort_unstable();
@@ -59,25 +65,31 @@ impl Problem {
         let cases = cases.iter().map(|&(occupied, attacks)| (occupied, number_of(attacks))).collect();
         Self { mask, bits: mask.count_ones(), cases }
     }
+
+    /// Returns the magic with this factor whose window of `bits` index bits starts at 0.
+    fn magic(&self, factor: u64, bits: u32) -> Magic {
+        Magic { mask: self.mask, factor, offset: 0, shift: 64 - bits }
+    }
 }
 
-/// How much of a window a factor uses.
+/// The part of a window that a factor uses.
 #[derive(Clone, Copy)]
-struct Use {
+struct Usage {
     entries: u32,
-    /// Bit per column: an entry whose number is that modulo 64.
+    /// One bit per column (entry number modulo 64).
     columns: u64,
 }
 
-impl Use {
-    /// What a window of so many index bits costs, in quarters of an entry: half for its entries, half for the columns it takes from end to end.
+impl Usage {
+    /// Returns the cost of a window with this number of index bits, in quarters of an entry: half for its entries, half
+    /// for the columns that it spans.
     fn cost(self, bits: u32) -> u32 {
         let rows_by_columns = (2 * self.columns.count_ones() + span(self.columns)) << bits;
         2 * self.entries + rows_by_columns / 64
     }
 }
 
-/// How many neighbouring columns hold all that are set, the last being a neighbour of the first.
+/// Returns the length of the shortest range of columns that holds all set ones. The last column is next to the first.
 fn span(columns: u64) -> u32 {
     let mut gaps = !columns;
     let mut longest = 0;
@@ -88,7 +100,8 @@ fn span(columns: u64) -> u32 {
     64 - longest
 }
 
-/// Rooks' squares with factors that need an index bit less than the mask has, found by longer searches like this one. Each is tried before it is used.
+/// Rook squares with factors that need one index bit less than the mask has squares, found by longer runs of this
+/// search. Each is tested before use.
 const HALVED: [(usize, u64); 18] = [
     (3, 0x6e00_0bab_a5ff_ff40),
     (10, 0x2606_002c_ac99_fffa),
@@ -110,24 +123,27 @@ const HALVED: [(usize, u64); 18] = [
     (63, 0x004f_fffb_53fb_3e5e),
 ];
 
-/// Scratch for trying factors: the last attack set at each index, with the number of the trial that wrote it, which saves clearing.
+/// Scratch for testing factors: the attack set at each index and the number of the trial that wrote it, which saves
+/// clearing.
 struct Trials {
     entries: Vec<u32>,
     trial: u32,
 }
 
 impl Trials {
-    /// What the factor uses of its window. If it is wrong or uses more than `limit` entries: how many cases went well until then.
-    fn measure(&mut self, problem: &Problem, factor: u64, bits: u32, limit: u32) -> Result<Use, usize> {
+    /// Returns the part of its window that the factor uses, or, if it is wrong or uses more than `limit` entries, the
+    /// number of cases before the first failure.
+    fn measure(&mut self, problem: &Problem, factor: u64, bits: u32, limit: u32) -> Result<Usage, usize> {
         self.trial += 1;
         if self.trial == 1 << 24 {
             self.entries.fill(0);
             self.trial = 1;
         }
-        let mut used = Use { entries: 0, columns: 0 };
+        let magic = problem.magic(factor, bits);
+        let mut used = Usage { entries: 0, columns: 0 };
         for (done, &(occupied, attacks)) in problem.cases.iter().enumerate() {
-            let index = occupied.wrapping_mul(factor) >> (64 - bits);
-            let entry = &mut self.entries[index as usize];
+            let index = magic.index(occupied);
+            let entry = &mut self.entries[index];
             let wanted = self.trial << 8 | u32::from(attacks);
             if *entry >> 8 != self.trial {
                 *entry = wanted;
@@ -144,14 +160,14 @@ impl Trials {
     }
 }
 
-/// A factor that is right for its square, and the entries it uses.
+/// A factor that is correct for its square, and the entries that it uses.
 #[derive(Clone, PartialEq, Eq)]
 struct Window {
     factor: u64,
     /// Index bits.
     bits: u32,
     cost: u32,
-    /// Bit per entry.
+    /// One bit per entry.
     entries: Vec<u64>,
 }
 
@@ -159,9 +175,10 @@ impl Window {
     fn new(trials: &mut Trials, problem: &Problem, factor: u64, bits: u32) -> Option<Self> {
         let used = trials.measure(problem, factor, bits, u32::MAX).ok()?;
         let mut entries = vec![0u64; (1usize << bits).div_ceil(64)];
+        let magic = problem.magic(factor, bits);
         for &(occupied, _) in &problem.cases {
-            let index = occupied.wrapping_mul(factor) >> (64 - bits);
-            entries[index as usize / 64] |= 1 << (index % 64);
+            let index = magic.index(occupied);
+            entries[index / 64] |= 1 << (index % 64);
         }
         Some(Self { factor, bits, cost: used.cost(bits), entries })
     }
@@ -171,29 +188,29 @@ impl Window {
     }
 }
 
-/// The table's limit while windows are placed, far more than the plain tables need.
-const ROOM: usize = 1 << 18;
+/// Most entries of the table while windows are placed, far more than plain tables need.
+const TABLE_LIMIT: usize = 1 << 18;
 
-/// Windows with their places in one table.
+/// Windows with their offsets in one table.
 #[derive(Clone)]
 struct Packing {
-    /// By slider and square; none while it is taken out.
+    /// By slider and square; `None` while it is removed.
     placed: Vec<Option<(usize, Window)>>,
-    /// Bit per entry.
+    /// One bit per entry.
     taken: Vec<u64>,
 }
 
 impl Packing {
     fn new() -> Self {
-        Self { placed: vec![None; SQUARES], taken: vec![0; ROOM / 64 + 2] }
+        Self { placed: vec![None; SQUARES], taken: vec![0; TABLE_LIMIT / 64 + 2] }
     }
 
-    /// Where the last window ends.
+    /// Returns the number of entries up to the end of the last window.
     fn size(&self) -> usize {
         self.placed.iter().flatten().map(|(offset, window)| offset + window.length()).max().unwrap_or(0)
     }
 
-    /// Takes or frees the entries of a window.
+    /// Marks the entries of a window as taken, or as free if they are taken.
     fn toggle(&mut self, offset: usize, window: &Window) {
         for (word, bits) in shifted(&window.entries, offset % 64).enumerate() {
             self.taken[offset / 64 + word] ^= bits;
@@ -211,7 +228,7 @@ impl Packing {
         }
     }
 
-    /// The lowest offset up to `last` where all entries of a window are free.
+    /// Returns the lowest offset up to `last` at which all entries of a window are free.
     fn lowest(&self, window: &Window, last: usize) -> Option<usize> {
         let mut lowest = last + 1;
         for shift in 0..64 {
@@ -224,8 +241,9 @@ impl Packing {
         (lowest <= last).then_some(lowest)
     }
 
-    /// Places windows of all squares that have none, the widest squares first. A window that fits in before the table's end is preferred, as low as
-    /// possible, then the cheapest. False if the table would grow beyond `limit`; then squares remain without window.
+    /// Places a window for every square that has none, the widest squares first. Prefers the lowest window that fits
+    /// before the table's end, then the cheapest. Returns false, leaving squares without a window, if the table would
+    /// grow beyond `limit`.
     fn fill(&mut self, pools: &[Vec<Window>], random: &mut Random, limit: usize) -> bool {
         let mut missing: Vec<(u32, u64, usize)> = (0..SQUARES)
             .filter(|&number| self.placed[number].is_none())
@@ -252,8 +270,8 @@ impl Packing {
         true
     }
 
-    /// Takes out windows at the table's end, in a part of it and here and there, and places them anew. Nothing changes if
-    /// that makes the table longer, or moves its entries up in all.
+    /// Removes the windows at the table's end, those in one part of it and a few others, and places them again. Undoes
+    /// this if the table gets longer or the sum of offsets grows.
     fn repack(&mut self, pools: &[Vec<Window>], random: &mut Random) {
         let before = self.clone();
         let size = self.size();
@@ -261,7 +279,7 @@ impl Packing {
         let part = below(random, size as u32) as usize;
         let part = part..part + below(random, 1 << 13) as usize;
         for number in 0..SQUARES {
-            let (offset, window) = self.placed[number].as_ref().expect("all are placed");
+            let (offset, window) = self.placed[number].as_ref().expect("all windows are placed");
             let end = offset + window.length();
             if end > tail || (*offset < part.end && end > part.start) || below(random, 32) == 0 {
                 self.take(number);
@@ -272,26 +290,43 @@ impl Packing {
         }
     }
 
-    /// The sum of all windows' offsets, weighted by their lengths.
+    /// Returns the sum of all windows' offsets, weighted by their lengths.
     fn height(&self) -> u64 {
         self.placed.iter().flatten().map(|(offset, window)| (*offset as u64) << window.bits).sum()
     }
 }
 
-/// The bits of a window moved up by less than a word, with a word more for those that leave the last.
+/// Returns the bits of a window shifted up by less than a word, with one more word for the bits that leave the last.
 fn shifted(words: &[u64], shift: usize) -> impl Iterator<Item = u64> {
     let carries = core::iter::once(&0).chain(words).map(move |word| if shift == 0 { 0 } else { word >> (64 - shift) });
     words.iter().chain(core::iter::once(&0)).zip(carries).map(move |(word, carry)| word << shift | carry)
 }
 
-/// Does `steps` steps of a [`DenseSearch`] with a local search that soon gives up. None are needed for tables that are denser than the plain ones.
+/// Runs `steps` steps of a [`DenseSearch`] with short local searches. Even 0 steps give denser tables than
+/// [`magic::search`](super::search).
+///
+/// ```
+/// let tables = kiln_gen::magic::dense::search(1, 0);
+/// assert_eq!(tables.attacks.len(), 91_776);
+/// ```
 pub fn search(seed: u64, steps: u64) -> MagicTables {
     let mut search = DenseSearch::new(seed, 1000);
     (0..steps).for_each(|_| search.step());
     search.tables()
 }
 
-/// A search that goes on step by step for as long as one likes.
+/// A search for dense tables that runs step by step and can be saved as text after each.
+///
+/// ```
+/// use kiln_gen::magic::dense::DenseSearch;
+/// let mut search = DenseSearch::new(1, 100);
+/// let size = search.size();
+/// search.step();
+/// assert!(search.size() <= size);
+/// let resumed = DenseSearch::from_text(&search.to_text())?;
+/// assert_eq!(resumed.tables(), search.tables());
+/// # Ok::<(), kiln_gen::magic::dense::DenseStateError>(())
+/// ```
 pub struct DenseSearch {
     seed: u64,
     steps: u64,
@@ -303,7 +338,8 @@ pub struct DenseSearch {
 }
 
 impl DenseSearch {
-    /// Starts from constructed factors and some that are known. The local search of each step gives up after `patience` trials without success.
+    /// Starts from constructed factors and some known ones. The local search of each step stops after `patience` trials
+    /// without success.
     pub fn new(seed: u64, patience: u32) -> Self {
         let mut search = Self::empty(seed, patience);
         let mut random = search.random();
@@ -315,7 +351,7 @@ impl DenseSearch {
             let window = Window::new(&mut search.trials, problem, factor, problem.bits - 1);
             search.pools[square].extend(window);
         }
-        search.packing.fill(&search.pools, &mut random, ROOM);
+        search.packing.fill(&search.pools, &mut random, TABLE_LIMIT);
         search
     }
 
@@ -331,44 +367,43 @@ impl DenseSearch {
         }
     }
 
-    /// Each step has random numbers of its own, so that no generator is part of the state.
+    /// Returns this step's random numbers. Each step has its own, so that no generator is part of the state.
     fn random(&self) -> Random {
         Random::seed_from_u64(self.seed ^ self.steps.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// The seed of the random numbers.
+    /// Returns the seed of the random numbers.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// How many steps were done.
+    /// Returns the number of steps done.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Entries of the smallest table so far.
+    /// Returns the number of entries of the smallest table so far.
     pub fn size(&self) -> usize {
         self.packing.size()
     }
 
-    /// The smallest tables so far.
+    /// Returns the smallest tables so far.
     pub fn tables(&self) -> MagicTables {
-        MagicTables::assemble(self.sliders()).expect("windows take different entries")
+        MagicTables::assemble(self.sliders()).expect("windows use different entries")
     }
 
     fn sliders(&self) -> Sliders {
         let magics = |slider: usize| {
             core::array::from_fn(|square| {
                 let number = 64 * slider + square;
-                let (offset, window) = self.packing.placed[number].as_ref().expect("every square has its window");
-                let mask = self.problems[number].mask;
-                Magic { mask, factor: window.factor, offset: *offset as u32, shift: 64 - window.bits }
+                let (offset, window) = self.packing.placed[number].as_ref().expect("all windows are placed");
+                Magic { offset: *offset as u32, ..self.problems[number].magic(window.factor, window.bits) }
             })
         };
         Sliders { rook: magics(0), bishop: magics(1) }
     }
 
-    /// Does a bounded piece of work: looks for better windows of a square and packs parts of the table anew.
+    /// Does a bounded amount of work: searches for a better window of one square and packs parts of the table again.
     pub fn step(&mut self) {
         let number = (self.steps % SQUARES as u64) as usize;
         self.steps += 1;
@@ -379,7 +414,7 @@ impl DenseSearch {
         }
     }
 
-    /// A local search for one more window of a square.
+    /// Searches locally for one more window of a square.
     fn squeeze(&mut self, number: usize, random: &mut Random) {
         let (mut factor, mut bits) = self.start(number, random);
         let Self { problems, trials, pools, patience, .. } = self;
@@ -388,7 +423,7 @@ impl DenseSearch {
         for goal in [Goal::Entries, Goal::Columns] {
             (factor, bits) = trials.climb(problem, (factor, bits), goal, *patience, halve, random);
         }
-        let window = Window::new(trials, problem, factor, bits).expect("each change was tried");
+        let window = Window::new(trials, problem, factor, bits).expect("each change was tested");
         if pool.iter().any(|known| known.entries == window.entries) {
             return;
         }
@@ -401,7 +436,8 @@ impl DenseSearch {
         });
     }
 
-    /// A factor that is right, with its index bits, to start a local search from: a known one, one after that of a neighbouring square, or a new one.
+    /// Returns a correct factor and its index bits to start a local search from: a known one, one derived from a
+    /// neighbouring square's, or a new one.
     fn start(&mut self, number: usize, random: &mut Random) -> (u64, u32) {
         let Self { problems, trials, pools, patience, .. } = self;
         let problem = &problems[number];
@@ -419,7 +455,7 @@ impl DenseSearch {
             let any = &pool[below(random, pool.len() as u32) as usize];
             let is_halved = |number: usize| pools[number].iter().any(|window| window.bits < problems[number].bits);
             let lent = if is_halved(number) { any } else { narrowest };
-            // A step on the board is a product by a power of two.
+            // A step on the board is a shift by the distance of the squares.
             let factor = if step > 0 { lent.factor << step } else { lent.factor >> -step };
             let bits = (lent.bits + problem.bits - problems[lender].bits).min(WIDEST);
             if let Some(factor) = trials.mend(problem, factor, bits, *patience, random) {
@@ -431,16 +467,16 @@ impl DenseSearch {
     }
 }
 
-/// A text that is no state of a search: damaged, or of another version.
+/// The error of [`DenseSearch::from_text`]: the text is not a saved state, is damaged, or is of another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseStateError {
-    /// The line that is wrong, counted from 1. The first holds the checksum of all others.
+    /// The wrong line, counted from 1. The first holds the checksum of all others.
     pub line: usize,
 }
 
 impl fmt::Display for DenseStateError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "this is no state of a search for dense magics, or a damaged one: line {} is wrong", self.line)
+        write!(f, "not the state of a search for dense magics, or damaged: line {} is wrong", self.line)
     }
 }
 
@@ -448,14 +484,14 @@ impl core::error::Error for DenseStateError {}
 
 const NAMES: [&str; 2] = ["rook", "bishop"];
 
-/// FNV-1a, against accidents.
+/// Returns the FNV-1a hash, which detects accidental damage.
 fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 impl DenseSearch {
-    /// The state as text: a checksum, the numbers of the search, the windows that are known (slider, square, factor, shift), and the smallest
-    /// tables in the form of [`super::to_text`].
+    /// Returns the state as text: a checksum, the search's numbers, the known windows (slider, square, factor, shift),
+    /// and the smallest tables in the form of [`super::to_text`].
     pub fn to_text(&self) -> String {
         let Self { seed, patience, steps, .. } = self;
         let mut text = format!("seed {seed} patience {patience} steps {steps}\n");
@@ -469,7 +505,10 @@ impl DenseSearch {
         format!("checksum {:#018x}\n{text}", checksum(&text))
     }
 
-    /// Reads what [`DenseSearch::to_text`] wrote.
+    /// Reads a state that [`DenseSearch::to_text`] returned.
+    ///
+    /// # Errors
+    /// On the first line that is wrong.
     pub fn from_text(text: &str) -> Result<Self, DenseStateError> {
         let damaged = |line| DenseStateError { line };
         let (first, text) = text.split_once('\n').ok_or(damaged(1))?;
@@ -488,7 +527,7 @@ impl DenseSearch {
         }
         let lines = 3 + windows.lines().count();
         let tables =
-            super::from_text(magics).ok().filter(|tables| tables.attacks.len() <= ROOM).ok_or(damaged(lines))?;
+            super::from_text(magics).ok().filter(|tables| tables.attacks.len() <= TABLE_LIMIT).ok_or(damaged(lines))?;
         for (number, magic) in tables.sliders.rook.iter().chain(&tables.sliders.bishop).enumerate() {
             let window = search.window(number, magic.factor, magic.shift).ok_or(damaged(lines))?;
             search.packing.put(number, magic.offset as usize, window);
@@ -516,16 +555,16 @@ impl DenseSearch {
     }
 }
 
-/// What a local search makes small.
+/// What a local search minimises.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goal {
     Entries,
-    /// Entries and columns, see [`Use::cost`].
+    /// Entries and columns, see [`Usage::cost`].
     Columns,
 }
 
 impl Trials {
-    /// A window of so many index bits.
+    /// Returns a new window with this number of index bits.
     fn constructed(&mut self, problem: &Problem, bits: u32, random: &mut Random) -> Window {
         loop {
             if let Some(factor) = construct(random, problem.mask, 64 - bits)
@@ -536,7 +575,8 @@ impl Trials {
         }
     }
 
-    /// Changes a factor until it is right: more and more cases go well before one that does not.
+    /// Changes a factor until it is correct, keeping changes that fail no earlier case. Returns `None` after `patience`
+    /// failures.
     fn mend(
         &mut self,
         problem: &Problem,
@@ -562,7 +602,7 @@ impl Trials {
         None
     }
 
-    /// Changes a factor as long as that does not make it worse. If `halve` is set it also tries to do with a bit less.
+    /// Changes a factor as long as the cost does not grow. If `halve` is set, also tries to save an index bit.
     fn climb(
         &mut self,
         problem: &Problem,
@@ -572,8 +612,8 @@ impl Trials {
         halve: bool,
         random: &mut Random,
     ) -> (u64, u32) {
-        let cost = |used: Use, bits| if goal == Goal::Entries { 2 * used.entries } else { used.cost(bits) };
-        let first = self.measure(problem, factor, bits, u32::MAX).expect("the first factor is right");
+        let cost = |used: Usage, bits| if goal == Goal::Entries { 2 * used.entries } else { used.cost(bits) };
+        let first = self.measure(problem, factor, bits, u32::MAX).expect("the first factor is correct");
         let mut lowest = cost(first, bits);
         let mut failures = 0;
         while failures < patience {
@@ -601,7 +641,7 @@ impl Trials {
     }
 }
 
-/// Flips, adds or subtracts up to three bits of a factor, and in a quarter of all cases moves a part of it by one place.
+/// Flips, adds or subtracts up to three bits of a factor, and in a quarter of all cases shifts a part of it by one bit.
 fn change(mut factor: u64, random: &mut Random) -> u64 {
     let choice = random.next_u64();
     if choice & 3 == 0 {
