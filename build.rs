@@ -1,4 +1,5 @@
-//! The kiln: fires every table and the network into `OUT_DIR`, from where `src/tables` and `src/nnue` embed them.
+//! The kiln, in which every table and the network are fired: writes them as blobs to `OUT_DIR`, from which `src/tables`
+//! and `src/nnue` embed them.
 
 // The table of late move reductions takes its two numbers from the search's parameters.
 #[allow(dead_code)]
@@ -18,29 +19,29 @@ use std::time::Instant;
 
 /// The network that is embedded unless the environment variable `EVALFILE` names another.
 const DEFAULT_NETWORK: &str = "assets/kiln.nnue.zst";
-/// Where magics may be kept that took longer to find than a build may.
+/// Optional magics from a search longer than a build.
 const MAGICS: &str = "assets/magics.txt";
-/// Random seeds; any number would do, a change changes the bench signature (keys) or nothing but the bytes (magics).
+/// Random seeds. Another seed of the keys changes the bench signature; another seed of the magics does not.
 const MAGIC_SEED: u64 = 1;
 const KEY_SEED: u64 = 2;
 
 fn main() {
-    // Cargo stops the build at such a line, and does not repeat all that was printed as it does after a failed exit.
-    if let Err(error) = fire() {
+    // Cargo stops the build at this line. After a failing exit status it would also repeat the whole output.
+    if let Err(error) = write_blobs() {
         println!("cargo::error={error}");
     }
 }
 
-fn fire() -> Result<(), Box<dyn Error>> {
+fn write_blobs() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=EVALFILE");
     let set_by_cargo =
-        |name| std::env::var_os(name).ok_or(format!("{name} is not set: this program is for Cargo to run"));
+        |name| std::env::var_os(name).ok_or(format!("{name} is not set: only Cargo can run this program"));
     if set_by_cargo("CARGO_CFG_TARGET_ENDIAN")? != "little" {
         return Err("Kiln reads little-endian tables in place and cannot be built for a big-endian target".into());
     }
     let out = PathBuf::from(set_by_cargo("OUT_DIR")?);
-    // First, because it alone depends on what the user gives.
+    // First, because only this depends on the user's input.
     let asset = timed("network", network)?;
     let mut blobs = BlobWriter::new(&out);
 
@@ -62,28 +63,29 @@ fn fire() -> Result<(), Box<dyn Error>> {
     for blob in timed("network, arranged", || asset.arrange(packing)) {
         blobs.bytes(blob.name, blob.element, &blob.bytes)?;
     }
-    let dimensions = out.join("network_dimensions.rs");
-    std::fs::write(&dimensions, asset.dimensions(packing))
-        .map_err(|error| format!("cannot write {}: {error}", dimensions.display()))?;
+    let constants = out.join("network_dimensions.rs");
+    std::fs::write(&constants, asset.constants(packing))
+        .map_err(|error| format!("cannot write {}: {error}", constants.display()))?;
 
     timed("manifest", || blobs.finish())?;
     Ok(())
 }
 
-/// Denser magics than the search finds, if a file holds some. A faulty one is only worth a warning, since the search does as well.
+/// Reads magics that are denser than the search's, if the file exists. A wrong file causes only a warning, because the
+/// search can replace it.
 fn magics() -> Option<magic::MagicTables> {
-    // The whole folder, as a single missing file would make Cargo run this every time.
+    // The whole folder: a single missing file would make Cargo run this program every time.
     println!("cargo::rerun-if-changed=assets");
     let text = match std::fs::read_to_string(MAGICS) {
         Err(error) if error.kind() == ErrorKind::NotFound => return None,
         result => result.map_err(|error| error.to_string()),
     };
     text.and_then(|text| magic::from_text(&text).map_err(|error| error.to_string()))
-        .inspect_err(|error| println!("cargo::warning={MAGICS} is not used, magics are searched: {error}"))
+        .inspect_err(|error| println!("cargo::warning={MAGICS} is not used, magics are searched instead: {error}"))
         .ok()
 }
 
-/// The network to embed. A relative path starts at the package's root, where Cargo runs this program.
+/// Reads the network to embed. A relative path starts at the package's root, where Cargo runs this program.
 fn network() -> Result<Asset, String> {
     let chosen = std::env::var_os("EVALFILE").filter(|path| !path.is_empty());
     let path = chosen.as_deref().map_or(Path::new(DEFAULT_NETWORK), Path::new);
@@ -92,12 +94,13 @@ fn network() -> Result<Asset, String> {
         format!("cannot embed the network {}: {error}", path.display())
     };
     let bytes = read_file(path).map_err(|error| refuse(&error))?;
-    // Not before it is known to be a file: Cargo would search a folder for changes.
+    // Only once it is known to be a file: Cargo would search a folder for changes.
     println!("cargo::rerun-if-changed={}", path.display());
     Asset::from_bytes(&bytes).map_err(|error| refuse(&error))
 }
 
-/// What the vectors of the target want, by the same features as `src/simd` chooses by; the engine does not compile if the two differ.
+/// Returns the packing of the target's vectors, chosen by the same target features as in `src/simd`. The engine does
+/// not compile if the two differ.
 fn packing() -> Packing {
     let set_by_cargo = |name| std::env::var(name).unwrap_or_default();
     let features = set_by_cargo("CARGO_CFG_TARGET_FEATURE");
@@ -107,7 +110,7 @@ fn packing() -> Packing {
     Packing { vector: widest.map_or(Packing::PLAIN.vector, |(_, vector)| vector) }
 }
 
-/// Runs one stage and prints how long it took, which `cargo build -vv` shows.
+/// Runs one stage and prints its time, which `cargo build -vv` shows.
 fn timed<T>(name: &str, stage: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = stage();

@@ -1,4 +1,5 @@
-//! Networks of other shapes, each built into an engine of its own without a change to the source, against the reference evaluation.
+//! Networks of other shapes, built into engines or loaded at run time without a change to the source, agree with the
+//! reference evaluation.
 
 mod common;
 
@@ -46,7 +47,7 @@ fn shapes() -> [Header; 3] {
     ]
 }
 
-/// Positions of random games.
+/// Returns positions of random games.
 fn positions() -> Vec<Position> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut positions = Vec::new();
@@ -67,7 +68,7 @@ fn positions() -> Vec<Position> {
     positions
 }
 
-/// What an engine answers to `eval` in each position.
+/// Returns the scores that an engine answers to `eval` in each position.
 fn scores(engine: &Path, positions: &[Position]) -> Vec<i64> {
     let mut child = Command::new(engine).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -84,7 +85,7 @@ fn scores(engine: &Path, positions: &[Position]) -> Vec<i64> {
 
 #[test]
 fn each_shape_agrees_with_the_reference() {
-    // What was built before is of use.
+    // Not a scratch folder: later runs reuse the builds.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("swap");
     fs::create_dir_all(&folder).unwrap();
     let positions = positions();
@@ -94,7 +95,7 @@ fn each_shape_agrees_with_the_reference() {
         let file = folder.join("network.zst");
         fs::write(&file, asset.to_bytes()).unwrap();
         let build = Command::new(env!("CARGO"))
-            // Whatever this test is built as: without link-time optimisation it takes half the time.
+            // Always the dev profile: without link-time optimisation it takes half the time.
             .args(["build", "--quiet", "--offline", "--bin", "kiln"])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("CARGO_TARGET_DIR", folder.join("target"))
@@ -107,7 +108,7 @@ fn each_shape_agrees_with_the_reference() {
         let mut spread = 0;
         for (position, score) in positions.iter().zip(scores) {
             let expected = reference(&asset, position);
-            // Layers end in floating point, here of 32 bits and there of 64.
+            // The last layers are computed in `f32` by the engine and in `f64` by the reference.
             assert!(
                 (score - expected).abs() <= i64::from(layers),
                 "{shape}: {score} for {expected} in {}",
@@ -119,7 +120,7 @@ fn each_shape_agrees_with_the_reference() {
     }
 }
 
-/// An asset of the shape that this test is built with, with other weights.
+/// Returns an asset of the default network's shape with other weights.
 fn other_weights() -> Asset {
     Asset::random(Header { name: "other weights".into(), ..default_header() }, 3)
 }
@@ -145,14 +146,14 @@ fn loaded_while_the_program_runs() {
         assert_eq!(files.len(), 1, "{files:?}");
         files[0].clone()
     };
-    // From nothing, from the cache, and from a cache that is damaged in length or contents.
+    // Without a cached file, from the cache, and with a cached file of wrong length or contents.
     agrees(&Network::load_with_cache(&file, Some(&cache)).unwrap());
     let good = fs::read(cached()).unwrap();
     agrees(&Network::load_with_cache(&file, Some(&cache)).unwrap());
     let mut flipped = good.clone();
     flipped[1000] ^= 1;
     for damaged in [&good[..good.len() - 1], &flipped, b""] {
-        // A new file, as the old one may be mapped.
+        // Moved, not overwritten: the old file may be mapped.
         fs::remove_file(cached()).unwrap();
         fs::write(cache.join("new"), damaged).unwrap();
         fs::rename(cache.join("new"), folder.join("moved")).unwrap();
@@ -174,14 +175,23 @@ fn networks_that_cannot_be_loaded() {
         Ok(network) => panic!("{} was loaded", network.name()),
     };
     assert!(refused(&folder.join("nothing")).starts_with("it cannot be read: "));
-    assert_eq!(refused(&folder), "it is no regular file");
+    assert_eq!(refused(&folder), "it is not a regular file");
     let file = folder.join("network.zst");
     let other = Asset::random(shapes()[1].clone(), 1);
     fs::write(&file, other.to_bytes()).unwrap();
     match Network::load_with_cache(&file, None) {
-        Err(LoadError::Shape(shape)) => assert_eq!(shape, other.header.shape()),
+        Err(LoadError::Shape(shape)) => assert_eq!(*shape, other.header.shape()),
         result => panic!("{result:?}"),
     }
     let message = refused(&file);
-    assert!(message.contains(&other.header.shape()) && message.contains("this engine is built for ("), "{message}");
+    let shape = other.header.shape().to_string();
+    assert!(message.contains(&shape) && message.contains("this engine is built for ("), "{message}");
+    // Another quantisation, which the notation of the shape does not show.
+    let header = default_header();
+    let scaled = Header { scale: header.scale - 1, ..header.clone() };
+    fs::write(&file, Asset::random(scaled, 1).to_bytes()).unwrap();
+    let message = refused(&file);
+    if kiln::nnue::SHAPE == header.shape() {
+        assert!(message.contains(" with other buckets or quantisation; "), "{message}");
+    }
 }

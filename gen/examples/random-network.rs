@@ -1,5 +1,5 @@
-//! Writes a network of random weights, to try an engine on any shape:
-//! `random-network FILE [--hidden 512] [--layers 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--threats] [--seed 1]`.
+//! Writes a network of random weights, to test an engine on any shape: `random-network FILE [--hidden 512] [--layers
+//! 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--threats] [--seed 1]`.
 
 use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, equal_king_buckets, equal_output_buckets};
 use lexopt::prelude::*;
@@ -50,16 +50,16 @@ fn parse() -> Result<Options, lexopt::Error> {
         ("--output-buckets", output_buckets, &[1, 2, 3, 4, 5, 6, 7, 8]),
     ] {
         if !allowed.contains(&value) {
-            return Err(format!("{option} is {value}, allowed is one of {allowed:?}").into());
+            return Err(format!("{option} is {value}, expected one of {allowed:?}").into());
         }
     }
-    let file = file.ok_or("no file is given, as in: random-network FILE --hidden 512")?;
+    let file = file.ok_or("no file is given; usage: random-network FILE [--hidden 512]")?;
     Ok(Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, threats, seed })
 }
 
 fn write(options: Options) -> Result<(), lexopt::Error> {
     let Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, threats, seed } = options;
-    let description = format!("random weights of seed {seed}, good for nothing but tests");
+    let description = format!("random weights of seed {seed}, for tests only");
     let header = Header {
         name: format!("random {seed}"),
         provenance: Provenance { description, seed, ..Provenance::default() },
@@ -69,7 +69,7 @@ fn write(options: Options) -> Result<(), lexopt::Error> {
         ..Header::plain(hidden)
     };
     let shape = header.shape();
-    // Before anything is made of them, the dimensions have to be possible.
+    // `Asset::random` takes any header.
     header.check().map_err(|error| error.to_string())?;
     let bytes = Asset::random(header, seed).to_bytes();
     std::fs::write(&file, &bytes).map_err(|error| format!("cannot write {}: {error}", file.display()))?;

@@ -1,16 +1,30 @@
-//! Network assets: a self-describing file, checked and arranged for the engine.
+//! Network assets: self-describing files of weights, checked and arranged for the engine.
 //!
-//! An asset is the eight bytes [`MAGIC`], the format version as `u16`, the length of the header as `u32`, the [`Header`] in bincode, and the
-//! payload compressed by zstd. All numbers are little-endian. The payload holds the tensors in their canonical order, whatever the target:
+//! An asset is the eight bytes [`MAGIC`], the format version as `u16`, the length of the header as `u32`, the
+//! [`Header`] in bincode, and the payload compressed by zstd. All numbers are little-endian. The payload holds the
+//! tensors in canonical order on every target:
 //!
-//! - feature weights, `i16`, by (king bucket, state if there are threats, plane, square, neuron), and feature biases, `i16`, by neuron;
-//! - for [`Head::Single`]: output weights, `i16`, by (output bucket, side to move or other side, neuron), and output biases, `i32`, by
-//!   output bucket in units of `qa * qb`;
-//! - for [`Head::Layers`]: weights of the first layer, `i8`, by (output bucket, neuron, input), where the inputs are the products of the
-//!   side to move, then those of the other side; the first biases, `f32`, by (output bucket, neuron); the second weights, `f32`, by (output
-//!   bucket, neuron, input); the second biases; the third weights, `f32`, by (output bucket, input); the third biases, by output bucket.
+//! - feature weights, `i16`, by (king bucket, threat state if the inputs have threats, plane, square, neuron), and
+//!   feature biases, `i16`, by neuron;
+//! - for [`Head::Single`]: output weights, `i16`, by (output bucket, side to move or other side, neuron), and output
+//!   biases, `i32`, by output bucket in units of `qa * qb`;
+//! - for [`Head::Layers`]: weights of the first layer, `i8`, by (output bucket, neuron, input), where the inputs are
+//!   the products of the side to move, then those of the other side; the first biases, `f32`, by (output bucket,
+//!   neuron); the second weights, `f32`, by (output bucket, neuron, input); the second biases; the third weights,
+//!   `f32`, by (output bucket, input); the third biases, by output bucket.
 //!
-//! What the network makes of them is written out in [`Asset::evaluate`].
+//! [`Asset::evaluate`] is the reference evaluation.
+//!
+//! ```
+//! use kiln_gen::network::{Asset, material};
+//! let bytes = material().to_bytes();
+//! let asset = Asset::from_bytes(&bytes)?;
+//! assert_eq!(asset.header.shape().to_string(), "(768hm -> 32)x2 -> 1");
+//! // White: king e1 and queen d1; Black: king e8. Pieces are colour, type and square.
+//! let pieces = [(0, 5, 4), (0, 4, 3), (1, 5, 60)];
+//! assert!(asset.evaluate(&pieces, false) > 900);
+//! # Ok::<(), kiln_gen::network::AssetError>(())
+//! ```
 
 mod arrange;
 mod bullet;
@@ -20,14 +34,16 @@ mod material;
 #[cfg(feature = "generate")]
 mod random;
 mod reference;
+mod shape;
 
-pub use arrange::Arranged;
+pub use arrange::NetworkBlob;
 pub use error::AssetError;
 pub use header::{
-    Expected, HIDDEN_RANGE, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS, Provenance,
-    THREAT_STATES, equal_king_buckets, equal_output_buckets, is_less, threat_state,
+    Expected, HIDDEN_RANGE, HIDDEN_STEP, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS,
+    Provenance, THREAT_STATES, equal_king_buckets, equal_output_buckets, is_less, threat_state,
 };
 pub use material::material;
+pub use shape::NetworkShape;
 
 use alloc::vec::Vec;
 use std::fs::File;
@@ -36,41 +52,42 @@ use std::path::Path;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format that is written and read. In version 1 the hash left out the header; version 2 knew one shape, version 3 no threats.
+/// The version of the format. The hash of version 1 did not cover the header, version 2 had a fixed shape, and version
+/// 3 had no threats.
 pub const VERSION: u16 = 4;
-/// Longest file that is read. The widest network with the most buckets has 101 MB.
+/// The most bytes of a file. The widest network with the most buckets has 101 MB.
 const FILE_LIMIT: u64 = 1 << 27;
-/// Longest header that is read.
+/// The most bytes of a header.
 const HEADER_LIMIT: usize = 1 << 16;
-/// Largest magnitude of a weight in floating point: sums of any number of them stay finite, and exact enough.
+/// The largest magnitude of a floating-point weight: sums stay finite and precise enough.
 const FLOAT_LIMIT: f32 = 65536.0;
 
-/// A network in canonical form. The order of each tensor is told in the documentation of this module.
+/// A network in canonical form. The module's documentation has the order of each tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asset {
-    /// Its description.
+    /// The description of the network.
     pub header: Header,
-    /// Weights of the inputs.
+    /// Weights of the input features.
     pub features: Vec<i16>,
-    /// Where each accumulator starts.
+    /// The value of an accumulator without features.
     pub feature_bias: Vec<i16>,
-    /// What follows the accumulators.
+    /// Weights of the layers after the accumulators.
     pub weights: Weights,
 }
 
 /// The weights of a [`Head`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Weights {
-    /// Those of [`Head::Single`].
+    /// The weights of [`Head::Single`].
     Single {
         /// Weights of the activations.
         output: Vec<i16>,
         /// Added to the output, in units of `qa * qb`.
         output_bias: Vec<i32>,
     },
-    /// Those of [`Head::Layers`].
+    /// The weights of [`Head::Layers`].
     Layers {
-        /// First layer: weights of the products.
+        /// First layer: weights of the pairwise products.
         first: Vec<i8>,
         /// First layer: biases.
         first_bias: Vec<f32>,
@@ -85,11 +102,15 @@ pub enum Weights {
     },
 }
 
-/// The contents of a file of weights. A device or a pipe, which could be read without end, is refused, and what is longer than any network.
+/// Reads a file of weights.
+///
+/// # Errors
+/// If the path is not a regular file (a device or a pipe may never end), the file is longer than any network, or it
+/// cannot be read.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, AssetError> {
-    // Opening a pipe would wait for whoever writes to it.
+    // Checked first: opening a pipe would wait for its writer.
     if !std::fs::metadata(path).map_err(AssetError::Read)?.is_file() {
-        return Err(AssetError::NoFile);
+        return Err(AssetError::NotAFile);
     }
     let file = File::open(path).map_err(AssetError::Read)?;
     let length = file.metadata().map_err(AssetError::Read)?.len();
@@ -102,12 +123,15 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, AssetError> {
 }
 
 impl Asset {
-    /// Reads what an asset says of itself, and checks the dimensions. Whether it keeps it, only [`Asset::from_bytes`] finds out.
+    /// Reads and checks the header of an asset, but not the payload, which [`Asset::from_bytes`] checks.
+    ///
+    /// # Errors
+    /// If the bytes do not begin with a valid header.
     pub fn read_header(bytes: &[u8]) -> Result<Header, AssetError> {
         Self::split(bytes).map(|(header, _)| header)
     }
 
-    /// The header and the compressed payload.
+    /// Splits an asset into its header and the compressed payload.
     fn split(bytes: &[u8]) -> Result<(Header, &[u8]), AssetError> {
         let rest = bytes.strip_prefix(&MAGIC).ok_or(AssetError::NotAnAsset)?;
         let (version, rest) = rest.split_first_chunk().ok_or(AssetError::Truncated)?;
@@ -127,11 +151,14 @@ impl Asset {
         Ok((header, payload))
     }
 
-    /// Reads an asset; the hash, the dimensions and the size of the weights are checked.
+    /// Reads an asset and checks its hash, its shape and the magnitude of its weights.
+    ///
+    /// # Errors
+    /// If the bytes are not a valid asset.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, AssetError> {
         let (header, payload) = Self::split(bytes)?;
         let expected = header.payload_length();
-        // The capacity bounds what is decompressed, however much the stream claims to hold.
+        // The capacity bounds the decompressed length, whatever length the stream claims.
         let payload = zstd::bulk::decompress(payload, expected).map_err(AssetError::Payload)?;
         if payload.len() != expected {
             return Err(AssetError::Length { found: payload.len(), expected });
@@ -144,7 +171,7 @@ impl Asset {
         Ok(asset)
     }
 
-    /// Cuts a payload of the right length into its tensors.
+    /// Splits a payload of the correct length into its tensors.
     fn from_payload(header: Header, payload: &[u8]) -> Self {
         let hidden = header.hidden as usize;
         let buckets = header.output_bucket_count();
@@ -172,7 +199,7 @@ impl Asset {
         Self { header, features, feature_bias, weights }
     }
 
-    /// The file that [`Asset::from_bytes`] reads. The hash in the header is computed, not taken over.
+    /// Encodes the asset for [`Asset::from_bytes`], with a new hash in the header.
     pub fn to_bytes(&self) -> Vec<u8> {
         let payload = self.payload();
         let header = Header { sha256: self.header.hash(&payload), ..self.header.clone() }.to_bytes();
@@ -203,14 +230,14 @@ impl Asset {
         bytes
     }
 
-    /// Refuses weights with which a sum could overflow.
+    /// Checks that no sum can overflow.
     ///
-    /// No accumulator may leave `i16`, however many pieces of whatever kind stand on the board (32 at most). With a single layer, the product of
-    /// an activation with its output weight must fit `i16` too, as the vector kernels rely on it, and their sum over one accumulator `i32`. The sums of
-    /// the first of several layers always fit: 2048 products of at most 127 · 128.
+    /// No accumulator may leave `i16` with any 32 pieces on the board. With a single layer, the product of an
+    /// activation and its output weight must fit `i16`, as the vector kernels require, and the sum over one accumulator
+    /// must fit `i32`. The sums of the first of several layers always fit: 2048 products of at most 127 · 128.
     fn check_weights(&self) -> Result<(), AssetError> {
         let hidden = self.header.hidden as usize;
-        // Whatever states they are in.
+        // One chunk per king bucket: all threat states of a bucket may occur in one position.
         for bucket in self.features.chunks_exact(self.features.len() / self.header.king_bucket_count()) {
             let mut largest = alloc::vec![0_i64; hidden];
             for row in bucket.chunks_exact(hidden) {
@@ -220,7 +247,7 @@ impl Asset {
             }
             for (largest, bias) in largest.into_iter().zip(&self.feature_bias) {
                 let found = i64::from(bias.unsigned_abs()) + 32 * largest;
-                // One more piece is present for a moment while a move is applied.
+                // While a move is applied, one more piece may be present.
                 let limit = i64::from(i16::MAX) - largest;
                 if found > limit {
                     return Err(AssetError::Weight { tensor: "feature weights", found, limit });
@@ -259,11 +286,11 @@ impl Asset {
     }
 }
 
-/// What is left of a payload.
+/// The tensors of a payload that are not yet read.
 struct Tensors<'a>(&'a [u8]);
 
 impl Tensors<'_> {
-    /// The next `count` numbers. The length of the payload was checked.
+    /// Reads the next `count` numbers. The length of the payload was checked.
     fn take<T, const SIZE: usize>(&mut self, count: usize, read: fn([u8; SIZE]) -> T) -> Vec<T> {
         let (numbers, rest) = self.0.split_at(count * SIZE);
         self.0 = rest;
@@ -276,7 +303,7 @@ fn append<T: Copy, const SIZE: usize>(bytes: &mut Vec<u8>, numbers: &[T], write:
 }
 
 fn check_floats(tensor: &'static str, values: &[f32]) -> Result<(), AssetError> {
-    // No range holds what is no number.
+    // No range contains NaN.
     match values.iter().find(|value| !(-FLOAT_LIMIT..=FLOAT_LIMIT).contains(*value)) {
         Some(&found) => Err(AssetError::Float { tensor, found, limit: FLOAT_LIMIT }),
         None => Ok(()),

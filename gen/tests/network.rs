@@ -1,4 +1,4 @@
-//! Network assets: written and read back, and refused with a reason when they are not what they should be.
+//! Network assets are written and read back, arranged and evaluated, and refused with a reason if they are invalid.
 #![cfg(feature = "network")]
 
 use kiln_gen::layout::{Features, LayersHead, Packing, SingleHead};
@@ -26,7 +26,7 @@ fn header(hidden: u32, head: Head) -> Header {
 
 const LAYERS: Head = Head::Layers { first: 16, second: 32 };
 
-/// Pieces of a FEN and whether Black is to move.
+/// Returns the pieces of a FEN and whether Black is to move.
 fn read(fen: &str) -> (Vec<(usize, usize, usize)>, bool) {
     let (placement, rest) = fen.split_once(' ').unwrap();
     let mut pieces = Vec::new();
@@ -80,11 +80,11 @@ fn all_shapes_are_written_and_read_back() {
     ] {
         let output_buckets = equal_output_buckets(output_buckets);
         let random = Asset::random(Header { inputs, output_buckets, ..header(hidden, head) }, 1);
-        assert_eq!(random.header.shape(), shape);
+        assert_eq!(random.header.shape().to_string(), shape);
         let asset = Asset::from_bytes(&random.to_bytes()).unwrap();
-        assert_eq!(asset.header.shape(), shape);
+        assert_eq!(asset.header.shape(), random.header.shape());
         assert_eq!((&asset.features, &asset.weights), (&random.features, &random.weights));
-        // The kinds and numbers of pieces, and their places, all count, and the scores are of a size that can be compared.
+        // The scores are large enough to be compared.
         let scores = [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1",
@@ -98,10 +98,10 @@ fn all_shapes_are_written_and_read_back() {
     }
 }
 
-/// A single feature with a weight, seen or not seen.
+/// A single feature with a weight is active or not.
 #[test]
-fn inputs_as_the_header_tells() {
-    let seen = |inputs: Inputs, fen: &str, input: usize| {
+fn features_follow_the_header() {
+    let active = |inputs: Inputs, fen: &str, input: usize| {
         let mut asset = material();
         asset.header.inputs = inputs;
         asset.features = vec![0; asset.header.feature_set_count() * asset.header.planes() * 64 * 32];
@@ -109,45 +109,45 @@ fn inputs_as_the_header_tells() {
         asset.feature_bias = vec![0; 32];
         let (output, _) = single(&mut asset);
         output.fill(0);
-        // One for the side to move, two for the other.
+        // 1 for the side to move, 2 for the other side.
         (output[0], output[32]) = (16, 32);
         score(&asset, fen) / 100
     };
     let plain = |king_buckets, mirrored, merged_kings| Inputs { mirrored, merged_kings, king_buckets, threats: false };
     let input = |bucket: usize, planes: usize, plane: usize, square: usize| (bucket * planes + plane) * 64 + square;
     let fen = "4k3/8/8/8/8/8/P7/6K1 w - - 0 1";
-    // White sees its pawn on a2, or h2 in the mirror; Black sees it as the other side's on a7, or h7.
-    assert_eq!(seen(plain([0; 64], false, false), fen, input(0, 12, 0, 8)), 1);
-    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 0, 8)), 0);
-    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 0, 15)), 1);
-    assert_eq!(seen(plain([0; 64], false, false), fen, input(0, 12, 6, 48)), 2);
-    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 6, 55)), 2);
-    // Seen in the mirror, White's king stands on b1 in the first bucket, Black's on d1 in the second.
+    // White's pawn is on a2 for White, h2 if mirrored; for Black it is the other side's pawn on a7, h7 if mirrored.
+    assert_eq!(active(plain([0; 64], false, false), fen, input(0, 12, 0, 8)), 1);
+    assert_eq!(active(plain([0; 64], true, false), fen, input(0, 12, 0, 8)), 0);
+    assert_eq!(active(plain([0; 64], true, false), fen, input(0, 12, 0, 15)), 1);
+    assert_eq!(active(plain([0; 64], false, false), fen, input(0, 12, 6, 48)), 2);
+    assert_eq!(active(plain([0; 64], true, false), fen, input(0, 12, 6, 55)), 2);
+    // Mirrored, White's king is on b1, in the first bucket, and Black's on d1, in the second.
     let buckets = equal_king_buckets(16);
-    assert_eq!(seen(plain(buckets, true, false), fen, input(0, 12, 0, 15)), 1);
-    assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 0, 15)), 0);
-    assert_eq!(seen(plain(buckets, true, false), fen, input(1, 12, 6, 55)), 2);
-    // Each king sees the other in its own plane if they are merged: White sees d8, Black b8.
-    assert_eq!(seen(plain([0; 64], true, false), fen, input(0, 12, 11, 59)), 1);
-    assert_eq!(seen(plain([0; 64], true, true), fen, input(0, 11, 5, 59)), 1);
-    assert_eq!(seen(plain([0; 64], true, true), fen, input(0, 11, 5, 57)), 2);
-    assert_eq!(seen(plain(buckets, true, true), fen, input(1, 11, 5, 57)), 2);
-    // White's knight is attacked by Black's pawn and defended by its own, which nobody attacks or defends; Black's pawn is attacked by both.
+    assert_eq!(active(plain(buckets, true, false), fen, input(0, 12, 0, 15)), 1);
+    assert_eq!(active(plain(buckets, true, false), fen, input(1, 12, 0, 15)), 0);
+    assert_eq!(active(plain(buckets, true, false), fen, input(1, 12, 6, 55)), 2);
+    // Merged kings share a plane: the other king is on d8 for White, b8 for Black.
+    assert_eq!(active(plain([0; 64], true, false), fen, input(0, 12, 11, 59)), 1);
+    assert_eq!(active(plain([0; 64], true, true), fen, input(0, 11, 5, 59)), 1);
+    assert_eq!(active(plain([0; 64], true, true), fen, input(0, 11, 5, 57)), 2);
+    assert_eq!(active(plain(buckets, true, true), fen, input(1, 11, 5, 57)), 2);
+    // White's knight is attacked by Black's pawn and defended by its own pawn. Neither pawn is attacked or defended.
     let fen = "4k3/8/8/5p2/4N3/3P4/8/4K3 w - - 0 1";
     let threats = |king_buckets| Inputs { threats: true, ..plain(king_buckets, false, false) };
-    let first = |state: usize| seen(threats([0; 64]), fen, input(state, 12, 1, 28));
+    let first = |state: usize| active(threats([0; 64]), fen, input(state, 12, 1, 28));
     assert_eq!([0, 1, 2, 3, 4, 5].map(first), [0, 0, 0, 0, 0, 1]);
-    let own_pawn = |state: usize| seen(threats([0; 64]), fen, input(state, 12, 0, 19));
+    let own_pawn = |state: usize| active(threats([0; 64]), fen, input(state, 12, 0, 19));
     assert_eq!([0, 1, 2, 3, 4, 5].map(own_pawn), [1, 0, 0, 0, 0, 0]);
-    let pawn_of_the_other = |state: usize| seen(threats([0; 64]), fen, input(state, 12, 6, 37));
+    let pawn_of_the_other = |state: usize| active(threats([0; 64]), fen, input(state, 12, 6, 37));
     assert_eq!([0, 1, 2, 3, 4, 5].map(pawn_of_the_other), [1, 0, 0, 0, 0, 0]);
     // The sets of the second king bucket come after all of the first.
     let by_half = std::array::from_fn(|square| (square % 8 / 4) as u8);
-    let rook = |set: usize| seen(threats(by_half), "4k3/8/8/8/8/8/4r3/7K b - - 0 1", input(set, 12, 3, 52));
+    let rook = |set: usize| active(threats(by_half), "4k3/8/8/8/8/8/4r3/7K b - - 0 1", input(set, 12, 3, 52));
     assert_eq!([0, 1, 5, 6, 7].map(rook), [0, 0, 0, 1, 0]);
     let fen = "4k3/8/8/8/8/8/P7/6K1 w - - 0 1";
-    // With Black to move the two change places.
-    assert_eq!(seen(plain([0; 64], true, false), &fen.replace(" w ", " b "), input(0, 12, 6, 55)), 1);
+    // With Black to move the two sides are exchanged.
+    assert_eq!(active(plain([0; 64], true, false), &fen.replace(" w ", " b "), input(0, 12, 6, 55)), 1);
 }
 
 /// Layers by hand: three pairs of activations and one neuron of each layer.
@@ -162,7 +162,8 @@ fn layers_by_hand() {
     let mut first = vec![0; buckets * 16 * 64];
     let (mut first_bias, mut second) = (vec![0.0; buckets * 16], vec![0.0; buckets * 32 * 16]);
     let (mut second_bias, mut third) = (vec![0.0; buckets * 32], vec![0.0; buckets * 32]);
-    // The second bucket; neuron 3 of the first layer sees the side to move's first and the other side's second and third product.
+    // In the second bucket, neuron 3 of the first layer has weights for the side to move's first and the other side's
+    // second and third product.
     let row = (16 + 3) * 64;
     (first[row], first[row + 32 + 1], first[row + 32 + 2]) = (32, -20, 127);
     first_bias[16 + 3] = 0.125;
@@ -194,6 +195,42 @@ fn expected_scores_of_the_material_network() {
     assert_eq!(expected.len(), 4);
 }
 
+/// The notation of two shapes may be equal, their keys are not.
+#[test]
+fn shapes_differ_in_every_field_that_the_engine_is_compiled_for() {
+    let header = || material().header;
+    let inputs = |change: fn(&mut Inputs)| {
+        let mut header = header();
+        change(&mut header.inputs);
+        header
+    };
+    let others = [
+        inputs(|inputs| inputs.mirrored = false),
+        inputs(|inputs| inputs.merged_kings = true),
+        inputs(|inputs| inputs.king_buckets[63] = 1),
+        inputs(|inputs| inputs.threats = true),
+        Header { hidden: 64, ..header() },
+        Header { head: LAYERS, ..header() },
+        Header { output_buckets: equal_output_buckets(2), ..header() },
+        Header { qa: 254, ..header() },
+        Header { qb: 63, ..header() },
+        Header { scale: 399, ..header() },
+    ];
+    for other in others.map(|header| header.shape()) {
+        assert_ne!(other, header().shape());
+        assert_ne!(other.key(), header().shape().key());
+    }
+    let same = Header { name: "another".into(), win_draw_loss: [1; 4], expected: Vec::new(), ..header() };
+    assert_eq!((same.shape(), same.shape().key()), (header().shape(), header().shape().key()));
+    let king_buckets = "0, ".repeat(63) + "0";
+    let output_buckets = "0, ".repeat(32) + "0";
+    let key = format!(
+        "Inputs {{ mirrored: true, merged_kings: false, king_buckets: [{king_buckets}], threats: false }} 32 Single \
+         [{output_buckets}] 255 64 400"
+    );
+    assert_eq!(header().shape().key(), key, "checkpoints of the trainer hash this text");
+}
+
 #[test]
 fn output_buckets_of_equal_width() {
     for count in 1..=8 {
@@ -223,7 +260,7 @@ fn exchanged_with_bullet() {
     assert_eq!(Asset::import(description(), &file[..length]).unwrap(), asset);
 
     let refused = |header, bytes: &[u8]| Asset::import(header, bytes).expect_err("a fault").to_string();
-    let lengths = "the dimensions ask for 49476, or 49536 with padding";
+    let lengths = "expected 49476 for this shape, or 49536 with padding";
     for found in [0, length - 2, length + 1, file.len() - 1] {
         assert_eq!(refused(description(), &file[..found]), format!("the file has {found} bytes, {lengths}"));
     }
@@ -235,10 +272,10 @@ fn exchanged_with_bullet() {
     assert!(refused(description(), &large).starts_with("the feature weights can overflow: "));
     single(&mut asset).1[1] = 32768;
     let refused = asset.export().expect_err("a fault").to_string();
-    assert_eq!(refused, "output_bias is 32768, allowed is -32768 to 32767 in a file of bullet's");
+    assert_eq!(refused, "output_bias is 32768, expected -32768 to 32767 for bullet's file");
 }
 
-/// Layers as bullet's example of several layers writes them, number by number.
+/// Layers number by number, as bullet's example of several layers writes them.
 #[test]
 fn layers_exchanged_with_bullet() {
     let description = || {
@@ -268,22 +305,22 @@ fn layers_exchanged_with_bullet() {
     assert_eq!(asset.export().unwrap(), file);
     let refused = Asset::import(description(), &file[..length - 1]).expect_err("a fault").to_string();
     assert!(
-        refused.starts_with(&format!("the file has {} bytes, the dimensions ask for {length}, ", length - 1)),
+        refused.starts_with(&format!("the file has {} bytes, expected {length} for this shape, ", length - 1)),
         "{refused}"
     );
 }
 
 #[test]
 fn arranged_as_the_type_says() {
-    let shapes = |asset: &Asset| asset.arrange(Packing::PLAIN).map(|blob| (blob.name, blob.element, blob.bytes.len()));
+    let blobs = |asset: &Asset| asset.arrange(Packing::PLAIN).map(|blob| (blob.name, blob.element, blob.bytes.len()));
     let expected = [
         ("network_features", "Features<32, 1>".into(), size_of::<Features<32, 1>>()),
         ("network_head", "SingleHead<32, 1>".into(), size_of::<SingleHead<32, 1>>()),
     ];
-    assert_eq!(shapes(&material()), expected);
-    assert!(material().dimensions(Packing::PLAIN).contains("pub const HIDDEN: usize = 32;"));
+    assert_eq!(blobs(&material()), expected);
+    assert!(material().constants(Packing::PLAIN).contains(" hidden: 32, head: Single, "));
 
-    // What merged kings share is there for both, and four inputs of a neuron lie side by side.
+    // The plane of merged kings is there twice, and four inputs of a neuron are side by side.
     let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
     let output_buckets = equal_output_buckets(2);
     let asset = Asset::random(Header { inputs, output_buckets, ..header(64, LAYERS) }, 1);
@@ -296,7 +333,7 @@ fn arranged_as_the_type_says() {
     assert_eq!(head.bytes.len(), size_of::<LayersHead<16, 16, 32, 2>>());
     let Weights::Layers { first, .. } = &asset.weights else { panic!("the head has layers") };
     let (bucket, neuron) = (1, 5);
-    // The whole row of a neuron, group by group: the same weights, each as often as before.
+    // The whole row of a neuron, group by group, has the same weights, each as often as before.
     let quad = |quad: usize| &head.bytes[((bucket * hidden / 4 + quad) * 16 + neuron) * 4..][..4];
     let mut found: Vec<u8> = (0..hidden / 4).flat_map(|i| quad(i).iter().copied()).collect();
     let mut expected: Vec<u8> = first[(bucket * 16 + neuron) * hidden..][..hidden].iter().map(|&w| w as u8).collect();
@@ -305,16 +342,17 @@ fn arranged_as_the_type_says() {
     assert_eq!(found, expected);
 }
 
-/// Pairs of neurons that never fire come last; whatever is moved, both halves of the rows and the weights of the products move together.
+/// Pairs of neurons that are never active come last, and both halves of the rows and the weights of the products move
+/// together.
 #[test]
-fn neurons_by_firing() {
+fn neurons_by_activation_frequency() {
     let (hidden, half) = (256, 128);
-    let never_fires = |pair: usize| !pair.is_multiple_of(3);
+    let never_active = |pair: usize| !pair.is_multiple_of(3);
     let mut asset = Asset::random(header(hidden as u32, LAYERS), 1);
-    // The number of a pair, told by what it weighs.
+    // The weights tell the number of a pair.
     asset.features = (0..768 * hidden).map(|i| (i % hidden % half) as i16 / 8).collect();
     asset.feature_bias =
-        (0..hidden).map(|i| if never_fires(i % half) { -20_000 } else { 300 } + (i % half) as i16).collect();
+        (0..hidden).map(|i| if never_active(i % half) { -20_000 } else { 300 } + (i % half) as i16).collect();
     let Weights::Layers { first, .. } = &mut asset.weights else { panic!("the head has layers") };
     *first = (0..16 * hidden).map(|i| (i % hidden % half) as i8).collect();
 
@@ -335,12 +373,12 @@ fn neurons_by_firing() {
         // Back in the order of the products.
         let mut products = vec![0; half];
         (0..half).for_each(|place| products[packing.number_at(place)] = pair_of(bias[place]));
-        assert!(products.is_sorted_by_key(|&pair| never_fires(pair)), "{products:?}");
+        assert!(products.is_sorted_by_key(|&pair| never_active(pair)), "{products:?}");
         let quads = head.bytes.chunks(16 * 4).take(hidden / 4).map(|neurons| &neurons[..4]);
         let weights: Vec<usize> = quads.flatten().map(|&weight| usize::from(weight)).collect();
         assert_eq!(weights, [&products[..], &products].concat());
     }
-    // Halves that do not fill pairs of vectors stay as they are.
+    // Halves that do not fill pairs of vectors stay in natural order.
     assert_eq!(Packing { vector: 64 }.for_width(96), Packing::PLAIN);
 }
 
@@ -357,7 +395,7 @@ fn damaged_files() {
     let mut version = good.clone();
     for other in [3, 5] {
         version[MAGIC.len()] = other;
-        assert_eq!(refusal(&version), format!("format version {other}, only version 4 is known"));
+        assert_eq!(refusal(&version), format!("the format version is {other}, expected 4"));
     }
     let mut longer_header = good.clone();
     longer_header[MAGIC.len() + 2] += 1;
@@ -365,7 +403,7 @@ fn damaged_files() {
     for padding in [&[0][..], &[0; 100], b"KILNNNUE"] {
         assert!(refusal(&[&good, padding].concat()).contains("cannot be decompressed"));
     }
-    // Whatever bit is flipped, the file is refused or, where the bit carries no meaning, read as what it was.
+    // With any bit flipped, the file is refused or, where the bit has no meaning, read as before.
     let original = Asset::from_bytes(&good).unwrap();
     let mut refused = 0;
     for bit in 0..good.len() * 8 {
@@ -382,59 +420,59 @@ fn damaged_files() {
 #[test]
 fn impossible_dimensions() {
     let refused = |change: fn(&mut Asset)| refusal(&changed(change));
-    assert_eq!(refused(|a| a.header.hidden = 33), "hidden is 33, allowed is 32 to 2048 in steps of 32");
-    assert_eq!(refused(|a| a.header.hidden = u32::MAX), "hidden is 4294967295, allowed is 32 to 2048 in steps of 32");
-    assert_eq!(refused(|a| a.header.qa = 0), "qa is 0, allowed is 1 to 255");
-    assert_eq!(refused(|a| a.header.qb = 0), "qb is 0, allowed is 1 to 1024");
-    assert_eq!(refused(|a| a.header.scale = 5000), "scale is 5000, allowed is 1 to 4096");
+    assert_eq!(refused(|a| a.header.hidden = 33), "hidden is 33, expected 32 to 2048 in steps of 32");
+    assert_eq!(refused(|a| a.header.hidden = u32::MAX), "hidden is 4294967295, expected 32 to 2048 in steps of 32");
+    assert_eq!(refused(|a| a.header.qa = 0), "qa is 0, expected 1 to 255");
+    assert_eq!(refused(|a| a.header.qb = 0), "qb is 0, expected 1 to 1024");
+    assert_eq!(refused(|a| a.header.scale = 5000), "scale is 5000, expected 1 to 4096");
     assert_eq!(
         refused(|a| a.header.hidden = 64),
-        "the payload has 49348 bytes, the dimensions in the header ask for 98692"
+        "the payload has 49348 bytes, expected 98692 for the shape in the header"
     );
     assert!(matches!(Asset::from_bytes(&changed(|a| a.features.extend([0; 32]))), Err(AssetError::Payload(_))));
 
     let layers = |first, second| Head::Layers { first, second };
-    assert_eq!(refusal(&changed(|a| a.header.head = layers(8, 32))), "first is 8, allowed is 16 or 32");
-    assert_eq!(refusal(&changed(|a| a.header.head = layers(32, u32::MAX))), "second is 4294967295, allowed is 32");
+    assert_eq!(refusal(&changed(|a| a.header.head = layers(8, 32))), "first is 8, expected 16 or 32");
+    assert_eq!(refusal(&changed(|a| a.header.head = layers(32, u32::MAX))), "second is 4294967295, expected 32");
     let other_unit = |a: &mut Asset| (a.header.head, a.header.qa) = (LAYERS, 181);
-    assert_eq!(refused(other_unit), "qa is 181, allowed is 255 where layers follow");
+    assert_eq!(refused(other_unit), "qa is 181, expected 255 with several layers");
 
-    let last = "king_buckets is 255, allowed is 0 to 31";
+    let last = "king_buckets is 255, expected 0 to 31";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 255), last);
     let with_threats = |a: &mut Asset| {
         a.header.inputs.threats = true;
         a.header.inputs.king_buckets = std::array::from_fn(|square| (square % 8).min(5) as u8);
     };
-    assert_eq!(refused(with_threats), "king_buckets is 5, allowed is 0 to 4 where threats are seen");
-    let gap = "king_buckets leaves out 1, allowed are numbers from 0 without gaps";
+    assert_eq!(refused(with_threats), "king_buckets is 5, expected 0 to 4 with threats");
+    let gap = "king_buckets leaves out 1, expected numbers from 0 without gaps";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 2), gap);
-    let mirror = "a king bucket on files e to h is 0, allowed is that of its mirror image";
+    let mirror = "a king bucket on files e to h is 0, expected 1 as in its mirror image";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 1), mirror);
-    assert_eq!(refused(|a| a.header.output_buckets[32] = 8), "output_buckets is 8, allowed is 0 to 7");
-    let gap = "output_buckets leaves out 0, allowed are numbers from 0 without gaps";
+    assert_eq!(refused(|a| a.header.output_buckets[32] = 8), "output_buckets is 8, expected 0 to 7");
+    let gap = "output_buckets leaves out 0, expected numbers from 0 without gaps";
     assert_eq!(refused(|a| a.header.output_buckets = [1; 33]), gap);
-    let more = "the payload has 49348 bytes, the dimensions in the header ask for 49480";
+    let more = "the payload has 49348 bytes, expected 49480 for the shape in the header";
     assert_eq!(refused(|a| a.header.output_buckets[32] = 1), more);
     assert!(matches!(
         Asset::from_bytes(&changed(|a| a.header.inputs.merged_kings = true)),
         Err(AssetError::Payload(_))
     ));
 
-    let long = "name has 101 bytes, allowed are at most 100";
+    let long = "name has 101 bytes, expected at most 100";
     assert_eq!(refused(|a| a.header.name = "n".repeat(101)), long);
-    let control = "commit holds '\\n', allowed are characters that can be seen on one line";
+    let control = "commit holds '\\n', expected no control characters";
     assert_eq!(refused(|a| a.header.provenance.commit = "a\nb".into()), control);
-    let long = "description has 1001 bytes, allowed are at most 1000";
+    let long = "description has 1001 bytes, expected at most 1000";
     assert_eq!(refused(|a| a.header.provenance.description = "d".repeat(1001)), long);
     let position = || Expected { fen: "f".repeat(101), score: 0 };
     let changed = refusal(&changed(|a| a.header.expected.push(position())));
-    assert_eq!(changed, "fen has 101 bytes, allowed are at most 100");
-    let many = "number of expected scores is 17, allowed is 0 to 16";
+    assert_eq!(changed, "fen has 101 bytes, expected at most 100");
+    let many = "number of scored positions is 17, expected 0 to 16";
     assert_eq!(refused(|a| a.header.expected = vec![Expected { fen: "8/8".into(), score: 0 }; 17]), many);
     assert!(refused(|a| a.header.name = "n".repeat(70_000)).starts_with("unreadable header: "));
 }
 
-/// However much a stream holds, no more is decompressed than the header asks for.
+/// No more is decompressed than the header implies, however much a stream holds.
 #[test]
 fn streams_that_swell() {
     let bomb = changed(|a| a.features = vec![0; 1 << 24]);
@@ -442,7 +480,7 @@ fn streams_that_swell() {
     assert!(refusal(&bomb).starts_with("the payload cannot be decompressed: "));
 }
 
-/// The header is covered by the hash: another provenance or score is another network.
+/// The hash covers the header: a network with another provenance or score has another hash.
 #[test]
 fn the_hash_covers_the_header() {
     let good = material().to_bytes();
@@ -479,7 +517,7 @@ fn weights_that_could_overflow() {
 }
 
 #[test]
-fn floats_that_are_none() {
+fn floats_out_of_range() {
     let layers = |change: fn(&mut [Vec<f32>; 5])| {
         let mut floats = [16, 512, 32, 32, 1].map(|length| vec![0.0_f32; length]);
         change(&mut floats);
@@ -491,7 +529,7 @@ fn floats_that_are_none() {
     };
     assert!(layers(|_| ()).is_ok());
     let refused = |change| layers(change).expect_err("a fault").to_string();
-    assert_eq!(refused(|f| f[0][15] = f32::NAN), "the first biases hold NaN, allowed are numbers from -65536 to 65536");
+    assert_eq!(refused(|f| f[0][15] = f32::NAN), "the first biases hold NaN, expected numbers from -65536 to 65536");
     assert!(refused(|f| f[1][511] = f32::INFINITY).starts_with("the second weights hold inf, "));
     assert!(refused(|f| f[2][0] = f32::NEG_INFINITY).starts_with("the second biases hold -inf, "));
     assert!(refused(|f| f[3][0] = 65537.0).starts_with("the third weights hold 65537, "));

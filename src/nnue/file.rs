@@ -1,14 +1,14 @@
-//! Networks that are read while the program runs.
+//! Networks loaded at run time.
 //!
-//! An asset is decoded and arranged once, into a file in the user's cache folder, which is then mapped: all processes that use a network share
-//! one copy of it in memory.
+//! An asset is decoded and arranged once into a file in the user's cache folder, which is then mapped. All processes
+//! that use a network share one copy of it in memory.
 
-use super::dimensions::{DIMENSIONS, Head, PACKING};
+use super::embedded::{Head, PACKING};
 use super::{FEATURE_SETS, HIDDEN, Network, SHAPE};
 use crate::types::WinModel;
 use kiln_gen::hexadecimal;
 use kiln_gen::layout::{ALIGN, Features, Plain};
-use kiln_gen::network::{Asset, AssetError, Header, read_file};
+use kiln_gen::network::{Asset, AssetError, Header, NetworkShape, read_file};
 use memmap2::{Mmap, MmapMut};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -17,35 +17,37 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Changes with everything that changes the arrangement of weights, so that files of other versions are not taken.
+/// The version of the weights' arrangement, part of a cached file's name. Increment it with every change of the order.
 const ARRANGEMENT: u32 = 2;
 const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, FEATURE_SETS>>();
 const HEAD_LENGTH: usize = size_of::<Head>();
-/// Both parts of the network, then the hash of both.
+/// Features, head, and the hash of both.
 const FILE_LENGTH: usize = FEATURES_LENGTH + HEAD_LENGTH + 32;
 
 const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && HEAD_LENGTH.is_multiple_of(ALIGN));
 
-/// Why a network is not loaded.
+/// Why a network cannot be loaded.
 #[derive(Debug)]
 pub enum LoadError {
-    /// It is not a sound asset.
+    /// The file is not a valid asset.
     Asset(AssetError),
-    /// It is a network of another shape than the engine is built for.
-    Shape(String),
-    /// There is no memory for it.
+    /// The network has another shape than [`SHAPE`].
+    Shape(Box<NetworkShape>),
+    /// The system refused the memory.
     Memory(io::Error),
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Asset(fault) => write!(f, "{fault}"),
-            Self::Shape(shape) => write!(
-                f,
-                "it is a network of shape {shape}, and this engine is built for {SHAPE}; \
-                 EVALFILE=path cargo build --release builds one for it"
-            ),
+            Self::Asset(error) => error.fmt(f),
+            Self::Shape(shape) => {
+                write!(f, "it is a network of shape {shape}, and this engine is built for {SHAPE}")?;
+                if shape.to_string() == SHAPE.to_string() {
+                    write!(f, " with other buckets or quantisation")?;
+                }
+                write!(f, "; EVALFILE=path cargo build --release builds one for it")
+            }
             Self::Memory(error) => write!(f, "there is no memory for it: {error}"),
         }
     }
@@ -53,7 +55,7 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Where arranged networks are kept: none if the environment names no folder of the user's.
+/// Returns the cache folder for arranged networks, or `None` if the environment names no folder of the user.
 fn cache_folder() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = if cfg!(windows) {
@@ -65,22 +67,30 @@ fn cache_folder() -> Option<PathBuf> {
 }
 
 impl Network {
-    /// Loads an asset of the shape that the engine is built for.
+    /// Loads an asset of the shape that the engine is compiled for, through the user's cache folder.
     ///
-    /// The arranged weights come from the cache folder if they are there and undamaged, and are else put there. If that is not possible, this
-    /// process has a copy of its own.
+    /// Uses the arranged weights in the cache folder if they are there and undamaged, and otherwise writes them there.
+    /// If they cannot be written, this process keeps a copy of its own.
+    ///
+    /// # Errors
+    /// If the file is not a valid asset, its shape differs from [`SHAPE`], or there is no memory for it.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         Self::load_with_cache(path, cache_folder().as_deref())
     }
 
-    /// [`Network::load`] with the folder in which arranged networks are kept, if any.
+    /// Does what [`Network::load`] does, with another cache folder or none.
+    ///
+    /// # Errors
+    /// As [`Network::load`].
     pub fn load_with_cache(path: &Path, folder: Option<&Path>) -> Result<Self, LoadError> {
         let bytes = read_file(path).map_err(LoadError::Asset)?;
         let header = Asset::read_header(&bytes).map_err(LoadError::Asset)?;
-        if header.dimensions() != DIMENSIONS {
-            return Err(LoadError::Shape(header.shape()));
+        let shape = header.shape();
+        if shape != SHAPE {
+            return Err(LoadError::Shape(shape.into()));
         }
-        // The name of the cached file is the hash of header and weights, and their arrangement: what it holds was found sound when it was written.
+        // The name of the cached file is the hash of header and weights with their arrangement. The asset was checked
+        // before the file was written.
         let hash = hexadecimal(&header.sha256);
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}-{}.bin", PACKING.vector)));
         if let Some(map) = cached.as_deref().and_then(open) {
@@ -89,7 +99,7 @@ impl Network {
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
         let mut contents: Vec<u8> = asset.arrange(PACKING).into_iter().flat_map(|blob| blob.bytes).collect();
         contents.extend(<[u8; 32]>::from(Sha256::digest(&contents)));
-        // A cache that cannot be written is no reason to play without the network.
+        // An unwritable cache is not an error.
         if let Some(cached) = cached
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
@@ -106,8 +116,10 @@ impl Network {
         fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
-            // SAFETY: the bytes are as many as T has, aligned (asserted above), and valid whatever they are, since T is `Plain`. They live as long as the map,
-            // which `Network` and its clones keep beside the reference, in fields private to this room, which lends it out for the life of a network alone.
+            // SAFETY: the slice has T's size and alignment (asserted above), and any bytes are valid, since T is
+            // `Plain`. The bytes live as long as the map, which `Network` and its clones hold together with the
+            // reference, in fields private to this module, which lends the reference only for the life of a network.
+            // That another program could change the mapped file is a risk accepted in `open`.
             unsafe { &*bytes.as_ptr().cast::<T>() }
         }
         Self {
@@ -121,25 +133,27 @@ impl Network {
     }
 }
 
-/// Maps a file of arranged weights if it is whole.
+/// Maps a file of arranged weights, or returns `None` if it is missing, incomplete or damaged.
 fn open(path: &Path) -> Option<Mmap> {
     let file = File::open(path).ok()?;
-    // SAFETY: nothing of ours changes such a file once it has its name: it is written aside and renamed. What somebody else writes to it would be seen as
-    // other weights, all of which are valid; whoever cuts it short while it is mapped stops the program.
+    // SAFETY: this program never changes a file that has its final name: `save` writes a temporary file and renames it.
+    // The file is in the user's own cache folder, but another program could change it while it is mapped, and Rust does
+    // not allow bytes behind a reference to change. This is an accepted risk: in practice a write appears as other
+    // weights, any of which are valid, and truncation ends the process with a signal.
     let map = unsafe { Mmap::map(&file) }.ok()?;
     let (contents, hash) = map.split_last_chunk::<32>()?;
     (map.len() == FILE_LENGTH && <[u8; 32]>::from(Sha256::digest(contents)) == *hash).then_some(map)
 }
 
-/// Writes aside and renames, so that other processes see a whole file or none.
+/// Writes a temporary file and renames it, so that other processes find a complete file or none.
 fn save(path: &Path, contents: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let aside = path.with_extension(format!("{}.new", std::process::id()));
-    let written = fs::write(&aside, contents).and_then(|()| fs::rename(&aside, path));
+    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        let _ = fs::remove_file(&aside);
+        let _ = fs::remove_file(&temporary);
     }
     written
 }

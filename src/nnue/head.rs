@@ -1,10 +1,12 @@
+//! The layers after the accumulators.
+
 use super::{QA, QB, SCALE};
 use crate::simd::{Aligned, Row, native};
 use kiln_gen::layout::{LayersHead, SingleHead};
 
-/// What makes a score of the accumulators.
+/// The layers after the accumulators.
 pub trait Forward<const HIDDEN: usize> {
-    /// Centipawns for the side to move, from its accumulator and the other's; `bucket` is chosen by the number of pieces.
+    /// Returns the score in centipawns for the side to move, from its accumulator and the other side's.
     fn forward(&self, own: &Row<HIDDEN>, other: &Row<HIDDEN>, bucket: usize) -> i32;
 }
 
@@ -20,7 +22,8 @@ impl<const HIDDEN: usize, const BUCKETS: usize> Forward<HIDDEN> for SingleHead<H
     }
 }
 
-/// Partial sums of the last layer. Every backend adds in the same order, so that scores are equal to the last bit.
+/// The number of partial sums in the last layer. Every backend adds in the same order, so that scores are
+/// bit-identical.
 const LANES: usize = 8;
 
 impl<const HIDDEN: usize, const QUADS: usize, const FIRST: usize, const SECOND: usize, const BUCKETS: usize>

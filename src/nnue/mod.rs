@@ -1,39 +1,61 @@
-//! The network: the embedded weights, the accumulators that follow the board, and the score.
+//! The evaluation network: embedded weights or a loaded file, accumulators updated move by move, and the score.
 //!
-//! Each side sees the board its own way: ranks counted from its side, files mirrored (if the network wants that) when its king stands on files e
-//! to h, own pieces first; where its king stands chooses among sets of weights. What both see is summed up in an accumulator each, and the head of the network
-//! makes a score of the two, that of the side to move first. All dimensions come from the asset.
+//! Each side has a perspective: ranks counted from its side, files mirrored (if the network has mirrored inputs) when
+//! its king is on files e to h, own pieces first. Its king's square chooses the king bucket, a set of feature weights.
+//! An accumulator sums the weights of one perspective's features, and the head of the network computes the score from
+//! both accumulators, the side to move's first. The network's shape comes from the asset at build time.
 
 mod accumulator;
 mod file;
 mod head;
-mod dimensions {
+/// The constants of the embedded network, written by `build.rs`.
+mod embedded {
     include!(concat!(env!("OUT_DIR"), "/network_dimensions.rs"));
 }
 
 pub use accumulator::{Evaluator, output_bucket};
-pub use dimensions::{HIDDEN, NAME, OUTPUT_BUCKETS, QA, QB, SCALE, SHAPE, THREATS};
+pub use embedded::{NAME, SHAPE};
 pub use file::LoadError;
 
 use crate::simd::native;
 use crate::types::WinModel;
-use dimensions::{Head, KING_BUCKETS, OUTPUT_BUCKET, SHA256, WIN_DRAW_LOSS};
+use embedded::{Head, PACKING, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
-use kiln_gen::network::THREAT_STATES;
 use memmap2::Mmap;
 use std::fmt;
 use std::sync::Arc;
 
-/// States of a piece that have weights of their own.
-const STATES: usize = if THREATS { THREAT_STATES } else { 1 };
-/// How many sets of feature weights there are.
-pub const FEATURE_SETS: usize = KING_BUCKETS * STATES;
+/// Width of an accumulator.
+pub const HIDDEN: usize = SHAPE.hidden as usize;
+/// Whether attacked and defended pieces have features of their own.
+pub const THREATS: bool = SHAPE.inputs.threats;
+/// The number of sets of feature weights.
+pub const FEATURE_SETS: usize = SHAPE.inputs.feature_set_count();
+/// The number of output buckets.
+pub const OUTPUT_BUCKETS: usize = SHAPE.output_bucket_count();
+/// Quantisation of feature weights and activations.
+pub const QA: i32 = SHAPE.qa as i32;
+/// Quantisation of the weights that multiply the activations.
+pub const QB: i32 = SHAPE.qb as i32;
+/// Centipawns per unit of output.
+pub const SCALE: i32 = SHAPE.scale as i32;
 
-const _: () =
-    assert!(dimensions::PACKING.vector == native::PACKING.vector, "the build arranged weights for other vectors");
+const _: () = assert!(PACKING.vector == native::PACKING.vector, "the build arranged the weights for other vectors");
 
-/// Weights of the shape that the engine is built for. Clones share them.
+/// The weights of a network of the shape that the engine is compiled for. Clones share them.
+///
+/// Loads a network from a file and scores a position with it:
+///
+/// ```no_run
+/// use kiln::board::Position;
+/// use kiln::nnue::{Evaluator, Network};
+/// use std::path::Path;
+/// let network = Network::load(Path::new("nets/test-17.nnue.zst"))?;
+/// let score = Evaluator::new(network.clone()).evaluate(&Position::startpos());
+/// println!("{} scores the start position at {} centipawns", network.name(), score.value());
+/// # Ok::<(), kiln::nnue::LoadError>(())
+/// ```
 #[derive(Clone)]
 pub struct Network {
     features: &'static Features<HIDDEN, FEATURE_SETS>,
@@ -41,12 +63,12 @@ pub struct Network {
     name: Arc<str>,
     win_model: WinModel,
     sha256: Arc<str>,
-    /// What the references point into, if not into the program itself.
+    /// The mapping that the references point into, unless they point into the program.
     map: Option<Arc<Mmap>>,
 }
 
 impl Network {
-    /// The network that is part of the program.
+    /// Returns the network that is embedded in the program.
     pub fn embedded() -> Self {
         static FEATURES: &Features<HIDDEN, FEATURE_SETS> = embed!("network_features");
         static HEAD: &Head = embed!("network_head");
@@ -60,27 +82,27 @@ impl Network {
         }
     }
 
-    /// Its name, as the asset says.
+    /// Returns the name in the asset's header.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How its scores turn into chances to win, draw and lose, as the asset says.
+    /// Returns the win-draw-loss model of its scores.
     pub fn win_model(&self) -> WinModel {
         self.win_model
     }
 
-    /// The hash of its header and weights, as the asset says, in hexadecimal.
+    /// Returns the SHA-256 of its header and weights in hexadecimal.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// Whether both have the same weights in the same place.
+    /// Returns whether both share the same weights in memory.
     pub fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self.features, other.features) && std::ptr::eq(self.head, other.head)
     }
 
-    /// Whether it is the one that is part of the program.
+    /// Returns whether it is the network that is embedded in the program.
     pub fn is_embedded(&self) -> bool {
         self.map.is_none()
     }

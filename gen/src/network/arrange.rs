@@ -1,14 +1,15 @@
-//! What the engine embeds: blobs of the types in [`crate::layout`], and the constants that those types depend on.
+//! Arranges a network for the engine: blobs of the types in [`crate::layout`], and the constants on which those depend.
 //!
-//! Where pairwise products follow the accumulators, neurons may change places as long as both halves of a row and the weights of the products go along: the sums are the
-//! same integers. So they are put where the instruction set wants them.
+//! Where pairwise products follow the accumulators, neurons may be reordered as long as both halves of a row and the
+//! weights of the products move together: the sums are the same integers. So they are put in the order that the
+//! instruction set packs without a permutation.
 
 use super::{Asset, Head, Header, Weights};
 use crate::layout::{Packing, Plain};
 use alloc::{format, string::String, vec::Vec};
 
-/// A blob of a network.
-pub struct Arranged {
+/// One blob of a network.
+pub struct NetworkBlob {
     /// Its name.
     pub name: &'static str,
     /// The name of its type in [`crate::layout`].
@@ -17,58 +18,43 @@ pub struct Arranged {
     pub bytes: Vec<u8>,
 }
 
-/// Where a biased number of buckets ends in a blob: a cache line of 32-bit numbers.
+/// The 32-bit numbers of a cache line, which the biases of the output buckets fill.
 const BIASES: usize = 16;
 
 fn write<T: Plain>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>) {
     values.into_iter().for_each(|value| value.write_le(out));
 }
 
-/// The biases of all buckets, and zeros up to the end of a cache line.
+/// Returns the biases of all buckets, followed by zeros.
 fn padded<T: Plain + Default>(biases: &[T]) -> [T; BIASES] {
     core::array::from_fn(|bucket| biases.get(bucket).copied().unwrap_or_default())
 }
 
-impl Header {
-    /// All that a program is built for, as text to be compared: everything but names, provenance and weights.
-    pub fn dimensions(&self) -> String {
-        let Self { inputs, hidden, head, output_buckets, qa, qb, scale, .. } = self;
-        format!("{inputs:?} {hidden} {head:?} {output_buckets:?} {qa} {qb} {scale}")
-    }
-
-    /// The type of the head in [`crate::layout`].
-    fn head_type(&self) -> String {
-        let buckets = self.output_bucket_count();
-        match self.head {
-            Head::Single => format!("SingleHead<{}, {buckets}>", self.hidden),
-            Head::Layers { first, second } => format!("LayersHead<{}, {first}, {second}, {buckets}>", self.hidden / 4),
-        }
-    }
-}
-
 impl Asset {
-    /// The blobs that the engine reads: the first layer and the head, for an instruction set with this packing.
-    pub fn arrange(&self, packing: Packing) -> [Arranged; 2] {
+    /// Returns the two blobs that the engine reads, `network_features` and `network_head`, for an instruction set with
+    /// this packing.
+    pub fn arrange(&self, packing: Packing) -> [NetworkBlob; 2] {
         let Header { hidden, .. } = self.header;
         let pairs = match self.header.head {
             Head::Single => None,
-            Head::Layers { .. } => Some(self.pairs_by_firing()),
+            Head::Layers { .. } => Some(self.pairs_by_activation_frequency()),
         };
         [
-            Arranged {
+            NetworkBlob {
                 name: "network_features",
                 element: format!("Features<{hidden}, {}>", self.header.feature_set_count()),
                 bytes: self.arranged_features(pairs.as_deref(), packing.for_width(hidden as usize)),
             },
-            Arranged {
+            NetworkBlob {
                 name: "network_head",
-                element: self.header.head_type(),
+                element: self.header.shape().head_type(),
                 bytes: self.arranged_head(pairs.as_deref().unwrap_or_default()),
             },
         ]
     }
 
-    /// Twelve planes for each set: what merged kings share is there twice. The pairs of neurons are in the order given, if any.
+    /// Returns twelve planes for each set, with the plane of merged kings twice. `pairs` is the order of the pairs of
+    /// neurons, if they are reordered.
     fn arranged_features(&self, pairs: Option<&[usize]>, packing: Packing) -> Vec<u8> {
         let hidden = self.header.hidden as usize;
         let places: Option<Vec<usize>> = pairs.map(|pairs| {
@@ -93,7 +79,7 @@ impl Asset {
         bytes
     }
 
-    /// `pairs` is the order of the products of one side.
+    /// Returns the head. `pairs` is the order of the products of one side.
     fn arranged_head(&self, pairs: &[usize]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let inputs = self.header.hidden as usize;
@@ -126,43 +112,34 @@ impl Asset {
                 write(&mut bytes, third.iter().copied());
                 padded(third_bias).write_le(&mut bytes);
             }
-            (Weights::Layers { .. }, Head::Single) => unreachable!("the weights were read as the header says"),
+            (Weights::Layers { .. }, Head::Single) => unreachable!("the weights follow the header"),
         }
         bytes
     }
 
-    /// Rust source with the dimensions as constants and the type of the head: what the engine's types depend on, no weights.
+    /// Returns the Rust source of the constants that the engine's types depend on, without weights.
     ///
-    /// `packing` is what [`Self::arrange`] is called with.
-    pub fn dimensions(&self, packing: Packing) -> String {
-        let Header { name, inputs, hidden, output_buckets, qa, qb, scale, win_draw_loss, .. } = &self.header;
+    /// `packing` must be the one that [`Self::arrange`] is called with.
+    pub fn constants(&self, packing: Packing) -> String {
+        let Header { name, win_draw_loss, .. } = &self.header;
+        let shape = self.header.shape();
+        // With these names imported, the derived `Debug` form of a shape is a Rust expression.
         format!(
-            "/// All that the engine is built for, as [`kiln_gen::network::Header::dimensions`] writes it.\npub const DIMENSIONS: &str = {dimensions:?};\n\
-             /// The shape, to be read by people.\npub const SHAPE: &str = {shape:?};\n\
-             /// The network's name.\npub const NAME: &str = {name:?};\n\
-             /// What the weights are arranged for.\npub const PACKING: kiln_gen::layout::Packing = kiln_gen::layout::{packing:?};\n\
-             /// The network's hash, of header and weights.\npub const SHA256: &str = {sha256:?};\n\
-             /// Whether files are mirrored when a king stands on files e to h.\npub const MIRRORED: bool = {mirrored};\n\
-             /// How many sets of feature weights there are by king.\npub const KING_BUCKETS: usize = {king_buckets};\n\
-             /// Which of them belongs to a king, by its square as its side sees it.\npub const KING_BUCKET: [u8; 64] = {king_bucket:?};\n\
-             /// Whether there are several in place of each of them, by [`kiln_gen::network::threat_state`].\npub const THREATS: bool = {threats};\n\
-             /// Width of an accumulator.\npub const HIDDEN: usize = {hidden};\n\
-             /// The part behind the accumulators.\npub type Head = kiln_gen::layout::{head};\n\
-             /// How many sets of weights it has.\npub const OUTPUT_BUCKETS: usize = {output_bucket_count};\n\
-             /// Which of them is used, by the number of pieces.\npub const OUTPUT_BUCKET: [u8; 33] = {output_buckets:?};\n\
-             /// Quantisation of activations.\npub const QA: i32 = {qa};\n\
-             /// Quantisation of output weights.\npub const QB: i32 = {qb};\n\
-             /// Centipawns per unit of output.\npub const SCALE: i32 = {scale};\n\
-             /// Constants of the model of chances, zeros if they are not known.\npub const WIN_DRAW_LOSS: [i32; 4] = {win_draw_loss:?};\n",
-            dimensions = self.header.dimensions(),
-            shape = self.header.shape(),
+            "use kiln_gen::network::{{Head::*, Inputs, NetworkShape}};\n\
+             /// The shape that the engine is compiled for.\n\
+             pub const SHAPE: NetworkShape = {shape:?};\n\
+             /// The type of the layers after the accumulators.\n\
+             pub type Head = kiln_gen::layout::{head};\n\
+             /// The order of the weights.\n\
+             pub const PACKING: kiln_gen::layout::Packing = kiln_gen::layout::{packing:?};\n\
+             /// The name of the embedded network.\n\
+             pub const NAME: &str = {name:?};\n\
+             /// The SHA-256 of the embedded network's header and weights.\n\
+             pub const SHA256: &str = {sha256:?};\n\
+             /// The constants of the embedded network's win-draw-loss model, zeros if not known.\n\
+             pub const WIN_DRAW_LOSS: [i32; 4] = {win_draw_loss:?};\n",
+            head = shape.head_type(),
             sha256 = crate::hexadecimal(&self.header.sha256),
-            mirrored = inputs.mirrored,
-            king_buckets = self.header.king_bucket_count(),
-            king_bucket = inputs.king_buckets,
-            threats = inputs.threats,
-            head = self.header.head_type(),
-            output_bucket_count = self.header.output_bucket_count(),
         )
     }
 }

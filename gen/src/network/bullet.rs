@@ -1,8 +1,9 @@
-//! The files `quantised.bin` of the trainer bullet: the weights alone, as its examples write them.
+//! Reads and writes `quantised.bin`, the weights that the trainer bullet's examples save.
 //!
-//! Little-endian, one tensor after another in the order of the payload of an asset, and padding to a multiple of 64 bytes. Of a single layer the output biases are
-//! `i16`, not `i32`. Networks with layers are as in bullet's `examples/progression/4_multi_layer.rs`: weights of the first layer are `i8` in units of `qb`, what follows is `f32`,
-//! weights are transposed. The files tell nothing of their dimensions.
+//! The tensors are little-endian, in the order of an asset's payload, padded to a multiple of 64 bytes. With a single
+//! layer the output biases are `i16`, not `i32`. Networks with several layers are as in bullet's
+//! `examples/progression/4_multi_layer.rs`: weights of the first layer are `i8` in units of `qb`, all further numbers
+//! are `f32`, and weights are transposed. The files do not contain their shape.
 
 use super::{Asset, AssetError, Head, Header, Weights};
 use alloc::vec::Vec;
@@ -11,8 +12,10 @@ use alloc::vec::Vec;
 const ALIGN: usize = 64;
 
 impl Asset {
-    /// Reads the `quantised.bin` of bullet's examples. The dimensions are those of the header; the padding may be missing and its
-    /// contents do not matter.
+    /// Reads a `quantised.bin` of the shape in the header. The padding may be missing; its contents do not matter.
+    ///
+    /// # Errors
+    /// If the header is invalid, the length differs from that of the shape, or a sum of weights could overflow.
     pub fn import(header: Header, bytes: &[u8]) -> Result<Self, AssetError> {
         header.check()?;
         // Output biases are the last tensor of the payload, and half as wide here.
@@ -22,8 +25,8 @@ impl Asset {
         if ![expected, padded].contains(&bytes.len()) {
             return Err(AssetError::Quantised { found: bytes.len(), expected, padded });
         }
-        let (alike, narrow) = bytes[..expected].split_at(expected - 2 * narrow);
-        let mut payload = alike.to_vec();
+        let (same, narrow) = bytes[..expected].split_at(expected - 2 * narrow);
+        let mut payload = same.to_vec();
         let wide = |&bytes: &[u8; 2]| i32::from(i16::from_le_bytes(bytes)).to_le_bytes();
         payload.extend(narrow.as_chunks().0.iter().flat_map(wide));
         let asset = Self::from_payload(header, &payload);
@@ -31,7 +34,10 @@ impl Asset {
         Ok(asset)
     }
 
-    /// The file that [`Asset::import`] reads, padded as bullet does.
+    /// Returns a `quantised.bin` for [`Asset::import`], padded as bullet does.
+    ///
+    /// # Errors
+    /// If an output bias does not fit `i16`.
     pub fn export(&self) -> Result<Vec<u8>, AssetError> {
         let mut bytes = self.payload();
         if let Weights::Single { output_bias, .. } = &self.weights {

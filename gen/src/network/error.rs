@@ -1,108 +1,109 @@
-//! Why an asset is refused.
+//! The error type of network assets.
 
-use super::VERSION;
+use super::{MAGIC, VERSION};
+use alloc::string::String;
 use core::fmt;
 
-/// Why an asset is refused, or cannot be exchanged with another program.
+/// Why a file cannot be used as an asset, or an asset cannot be exchanged with another program.
 #[derive(Debug)]
 pub enum AssetError {
     /// The file cannot be read.
     Read(std::io::Error),
-    /// It is no regular file.
-    NoFile,
-    /// It is longer than any network.
+    /// The path does not name a regular file.
+    NotAFile,
+    /// The file is longer than any network.
     TooLong {
         /// Its length in bytes.
         length: u64,
-        /// The most it may have.
+        /// The most bytes allowed.
         limit: u64,
     },
-    /// The file does not begin with [`MAGIC`](super::MAGIC).
+    /// The file does not begin with [`MAGIC`].
     NotAnAsset,
-    /// Written by another version of the format.
+    /// The file has another version of the format.
     Version(u16),
     /// The file ends within the header.
     Truncated,
-    /// The header is not what it should be.
+    /// The header cannot be decoded.
     Header(bincode::error::DecodeError),
-    /// The header has another length than the file states.
+    /// The length of the header differs from the one stated.
     HeaderLength {
-        /// What the file states.
+        /// The length stated.
         stated: usize,
-        /// What the header has.
+        /// The length found.
         read: usize,
     },
-    /// A dimension that no engine can be built for.
+    /// No engine can be built for a number in the header.
     Dimension {
         /// Name of the header's field.
         field: &'static str,
         /// Its value.
         value: u32,
-        /// What it may be.
-        allowed: &'static str,
+        /// The values allowed.
+        expected: String,
     },
-    /// Buckets are not numbered one after another.
+    /// A bucket number is left out.
     Gap {
         /// Name of the header's field.
         field: &'static str,
-        /// The first number that no entry has.
+        /// The first number left out.
         missing: usize,
     },
-    /// A text that is too long.
+    /// A text is too long.
     Text {
         /// Name of the header's field.
         field: &'static str,
         /// Its length in bytes.
         length: usize,
-        /// The most it may have.
+        /// The most bytes allowed.
         limit: usize,
     },
-    /// A text with a line break or another control character.
+    /// A text holds a line break or another control character.
     Character {
         /// Name of the header's field.
         field: &'static str,
-        /// The first of them.
+        /// The first control character.
         found: char,
     },
     /// The payload cannot be decompressed to the length that the header implies.
     Payload(std::io::Error),
-    /// The payload has another length.
+    /// The payload has another length than the header implies.
     Length {
         /// Bytes found.
         found: usize,
-        /// Bytes that the dimensions in the header ask for.
+        /// Bytes expected.
         expected: usize,
     },
     /// The hash of header and payload differs from the one in the header.
     Hash,
-    /// A weight so large that sums could overflow.
+    /// A weight is so large that sums could overflow.
     Weight {
-        /// Which tensor.
+        /// Name of the tensor.
         tensor: &'static str,
-        /// The largest sum of magnitudes or magnitude found.
+        /// The largest magnitude, or sum of magnitudes, found.
         found: i64,
-        /// The limit.
+        /// The largest allowed.
         limit: i64,
     },
-    /// A weight in floating point that is no number or far too large.
+    /// A floating-point weight is too large or not a number.
     Float {
-        /// Which tensor.
+        /// Name of the tensor.
         tensor: &'static str,
         /// The weight.
         found: f32,
         /// The largest magnitude allowed.
         limit: f32,
     },
-    /// A file of bullet's that has another length than the dimensions ask for.
+    /// A `quantised.bin` of bullet has another length than the header implies.
     Quantised {
         /// Bytes found.
         found: usize,
-        /// Bytes without padding.
+        /// Bytes expected without padding.
         expected: usize,
-        /// Bytes with padding.
+        /// Bytes expected with padding.
         padded: usize,
     },
-    /// An output bias that does not fit the 16 bits that bullet has for it.
+    /// An output bias does not fit the 16 bits that bullet's file has for it.
     OutputBias(i32),
 }
 
@@ -110,37 +111,39 @@ impl fmt::Display for AssetError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Read(error) => write!(f, "it cannot be read: {error}"),
-            Self::NoFile => write!(f, "it is no regular file"),
-            Self::TooLong { length, limit } => write!(f, "it has {length} bytes, allowed are at most {limit}"),
-            Self::NotAnAsset => write!(f, "not a network asset: it does not begin with KILNNNUE"),
-            Self::Version(found) => write!(f, "format version {found}, only version {VERSION} is known"),
+            Self::NotAFile => write!(f, "it is not a regular file"),
+            Self::TooLong { length, limit } => write!(f, "it has {length} bytes, expected at most {limit}"),
+            Self::NotAnAsset => write!(f, "not a network asset: it does not begin with {}", MAGIC.escape_ascii()),
+            Self::Version(found) => write!(f, "the format version is {found}, expected {VERSION}"),
             Self::Truncated => write!(f, "the file ends within its header"),
             Self::Header(error) => write!(f, "unreadable header: {error}"),
-            Self::HeaderLength { stated, read } => write!(f, "the header has {read} bytes, the file states {stated}"),
-            Self::Dimension { field, value, allowed } => write!(f, "{field} is {value}, allowed is {allowed}"),
-            Self::Gap { field, missing } => {
-                write!(f, "{field} leaves out {missing}, allowed are numbers from 0 without gaps")
+            Self::HeaderLength { stated, read } => {
+                write!(f, "the header has {read} bytes, but the file states {stated}")
             }
-            Self::Text { field, length, limit } => write!(f, "{field} has {length} bytes, allowed are at most {limit}"),
+            Self::Dimension { field, value, expected } => write!(f, "{field} is {value}, expected {expected}"),
+            Self::Gap { field, missing } => {
+                write!(f, "{field} leaves out {missing}, expected numbers from 0 without gaps")
+            }
+            Self::Text { field, length, limit } => write!(f, "{field} has {length} bytes, expected at most {limit}"),
             Self::Character { field, found } => {
-                write!(f, "{field} holds {found:?}, allowed are characters that can be seen on one line")
+                write!(f, "{field} holds {found:?}, expected no control characters")
             }
             Self::Payload(error) => write!(f, "the payload cannot be decompressed: {error}"),
             Self::Length { found, expected } => {
-                write!(f, "the payload has {found} bytes, the dimensions in the header ask for {expected}")
+                write!(f, "the payload has {found} bytes, expected {expected} for the shape in the header")
             }
             Self::Hash => write!(f, "the contents do not have the SHA-256 that the header states: the file is damaged"),
             Self::Weight { tensor, found, limit } => {
-                write!(f, "the {tensor} can overflow: {found} was found, the limit is {limit}")
+                write!(f, "the {tensor} can overflow: {found} was found, expected at most {limit}")
             }
             Self::Float { tensor, found, limit } => {
-                write!(f, "the {tensor} hold {found}, allowed are numbers from -{limit} to {limit}")
+                write!(f, "the {tensor} hold {found}, expected numbers from -{limit} to {limit}")
             }
             Self::Quantised { found, expected, padded } => {
-                write!(f, "the file has {found} bytes, the dimensions ask for {expected}, or {padded} with padding")
+                write!(f, "the file has {found} bytes, expected {expected} for this shape, or {padded} with padding")
             }
             Self::OutputBias(found) => {
-                write!(f, "output_bias is {found}, allowed is -32768 to 32767 in a file of bullet's")
+                write!(f, "output_bias is {found}, expected {} to {} for bullet's file", i16::MIN, i16::MAX)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The first network: material and piece-square values written as weights, so that there is never a hand-written evaluation.
+//! The first network: material and piece-square values as weights, so that the engine needs no hand-crafted evaluation.
 
 use super::{Asset, Expected, Header, Inputs, Provenance, Weights};
 use alloc::{vec, vec::Vec};
@@ -11,14 +11,14 @@ const QA: i32 = 255;
 const QB: i32 = 64;
 /// Centipawns per unit of output.
 const SCALE: i32 = 400;
-/// Weight of every neuron to the output. One unit of balance changes two squared activations by 2 * 255 in sum, in each of the two
-/// accumulators, so it is worth `4 * WEIGHT * SCALE / (QA * QB)` centipawns, near 2.
+/// Output weight of every neuron. One unit of balance changes two squared activations by 2 * 255 in sum, in each of the
+/// two accumulators, so it is worth `4 * WEIGHT * SCALE / (QA * QB)` centipawns, about 2.
 const WEIGHT: i16 = 20;
 
 /// Values in centipawns of pawn, knight, bishop, rook, queen, king.
 const VALUES: [i32; 6] = [100, 320, 330, 500, 950, 0];
 
-/// Positions with the scores that come of all this: equal, with two kings on different halves, in the middle of a game, and lost.
+/// Positions with their scores: equal, kings on different wings, a middle game, and lost.
 const EXPECTED: [(&str, i32); 4] = [
     ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0),
     ("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/2KR3R w kq - 0 1", 50),
@@ -26,7 +26,7 @@ const EXPECTED: [(&str, i32); 4] = [
     ("8/8/4k3/8/3q4/8/8/4K3 w - - 0 1", -945),
 ];
 
-/// A positional bonus in centipawns for a piece of the given type (0 = pawn … 5 = king), its rank counted from its own
+/// Returns a piece-square bonus in centipawns for a piece type (0 = pawn … 5 = king), its rank counted from its own
 /// side. Symmetrical in the files, as the network is.
 fn placement(kind: usize, file: i32, rank: i32) -> i32 {
     // 0 at the edge, 3 in the middle.
@@ -43,17 +43,17 @@ fn placement(kind: usize, file: i32, rank: i32) -> i32 {
         _ => match rank {
             0 => [20, 30, 10, 0][file_centre as usize],
             1 => [5, 5, -10, -15][file_centre as usize],
-            // Later in the game the king is wanted in the middle; the loss for a step forward stays small.
+            // In the endgame the king belongs in the centre, so the malus for stepping forward is small.
             _ => -20 + 3 * file_centre,
         },
     }
 }
 
-/// The material network, exact up to rounding to units of 1.96 centipawns, for balances up to 40 pawns.
+/// Returns the material network, exact up to rounding to units of 1.96 centipawns, for balances up to 40 pawns.
 ///
-/// All neurons of one accumulator see the same balance *b* = own − other. A pair (128 + *x*, 127 − *x*) with weights +1 and −1 turns the
-/// squared clipped activations into a linear function of *x* for −128 ≤ *x* ≤ 127; the 16 pairs are shifted against each other by 255 so that
-/// exactly one of them is in its linear range and the others are saturated.
+/// All neurons of one accumulator hold the same balance *b* = own − other. A pair (128 + *x*, 127 − *x*) with weights
+/// +1 and −1 turns the squared clipped activations into a linear function of *x* for −128 ≤ *x* ≤ 127. The 16 pairs are
+/// shifted against each other by 255, so that exactly one is in its linear range and the others are saturated.
 pub fn material() -> Asset {
     let in_units = |centipawns: i32| {
         let (num, den) = (centipawns * QA * QB, 4 * i32::from(WEIGHT) * SCALE);

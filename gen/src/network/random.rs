@@ -1,26 +1,27 @@
-//! Networks of random weights, to try an implementation on all shapes.
+//! Networks of random weights, to test an implementation on all shapes.
 
 use super::{Asset, Head, Header, Weights};
 use alloc::vec::Vec;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Centipawns that the scores should spread over, about.
+/// The approximate spread of scores in centipawns.
 const SPREAD: f64 = 300.0;
 
 impl Asset {
-    /// A network of this shape with random weights, the same ones for the same seed everywhere.
+    /// Returns a network with this header and random weights. The same seed gives the same weights on every host.
     ///
-    /// They pass the checks of [`Asset::from_bytes`], and their size is such that some activations are zero, some are clipped, and scores
-    /// are some hundreds of centipawns. The header is taken over, its hash and expected scores emptied.
+    /// The weights pass the checks of [`Asset::from_bytes`]. Their magnitudes are chosen so that some activations are
+    /// zero, some are clipped, and scores are some hundreds of centipawns. The header's hash and expected scores are
+    /// cleared.
     pub fn random(header: Header, seed: u64) -> Self {
         let header = Header { sha256: [0; 32], expected: Vec::new(), ..header };
         let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(seed));
         let (hidden, buckets) = (header.hidden as usize, header.output_bucket_count());
         let (qa, qb, scale) = (f64::from(header.qa), f64::from(header.qb), f64::from(header.scale));
-        // Some 30 of them give a sum that spreads over half of the range that is not clipped.
+        // The sum of about 30 of them spreads over half of the range that is not clipped.
         let features = random.integers(header.input_count() * hidden, 0, (qa * 0.16) as i16);
-        // Where products of two activations follow, most of them shall be zero.
+        // Most pairwise products should be zero.
         let middle = if header.head == Head::Single { 0 } else { (qa * -0.3) as i16 };
         let feature_bias = random.integers(hidden, middle, (qa * 0.5) as i16);
         let weights = match header.head {
@@ -51,7 +52,7 @@ impl Asset {
     }
 }
 
-/// Rounded down: the function of floating point is not in `core`, and may differ between hosts.
+/// Returns the square root rounded down. `f64::sqrt` is not in `core` and may differ between hosts.
 fn square_root(number: usize) -> f64 {
     number.isqrt() as f64
 }
@@ -59,7 +60,7 @@ fn square_root(number: usize) -> f64 {
 struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Up to `range` beside `middle`; a range below 1 counts as 1, or there would be nothing but zeros.
+    /// Returns a number at most `range` from `middle`. A range below 1 counts as 1, so that not all numbers are equal.
     fn integer(&mut self, middle: i64, range: i64) -> i64 {
         let range = range.max(1);
         middle - range + (self.0.next_u64() % (2 * range + 1) as u64) as i64

@@ -1,23 +1,24 @@
-//! The evaluation as the header describes it, step by step: what any fast implementation has to equal.
+//! The reference evaluation, written as the header describes it. Every fast implementation must agree with it.
 
 use super::{Asset, Head, THREAT_STATES, Weights, is_less, threat_state};
 use crate::geometry::attacks;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Positions of 34 games that the engine played against itself with the material network, at 2000 nodes a move after eight random plies, as FENs show the board.
+/// Positions, as the first field of a FEN, from 34 self-play games with the material network at 2000 nodes per move
+/// after eight random plies.
 const POSITIONS: &str = include_str!("positions.txt");
 
 impl Asset {
-    /// The score of a position in centipawns for the side to move.
+    /// Returns the score of a position in centipawns for the side to move.
     ///
-    /// `pieces` are colour (0 = White), type (0 = pawn … 5 = king) and square (a1 = 0 … h8 = 63), each side's king among them. A single layer is
-    /// computed in integers, so that every implementation gives this very score; what follows the first of several layers is computed in
-    /// `f64` here, and another implementation may differ by a centipawn.
+    /// `pieces` are colour (0 = White), type (0 = pawn … 5 = king) and square (a1 = 0 … h8 = 63). A single layer is
+    /// computed in integers, so that every implementation gives exactly this score. The layers after the first of
+    /// several are computed in `f64`, and another implementation may differ by a centipawn.
     ///
     /// # Panics
-    ///
-    /// If a side has no king, there are more than 32 pieces, or the tensors do not have the sizes that the header asks for.
+    /// If a side has no king, there are more than 32 pieces, or the tensors do not have the sizes that the header
+    /// implies.
     pub fn evaluate(&self, pieces: &[(usize, usize, usize)], black_to_move: bool) -> i64 {
         let side_to_move = usize::from(black_to_move);
         let accumulators = [side_to_move, 1 - side_to_move].map(|side| self.accumulator(pieces, side));
@@ -30,16 +31,15 @@ impl Asset {
         }
     }
 
-    /// What one side sees.
+    /// Computes the accumulator of one side's perspective.
     fn accumulator(&self, pieces: &[(usize, usize, usize)], side: usize) -> Vec<i64> {
         let header = &self.header;
         let hidden = header.hidden as usize;
-        let from_side = |square: usize| if side == 1 { square ^ 56 } else { square };
         let king =
             pieces.iter().find(|&&(colour, kind, _)| colour == side && kind == 5).expect("each side has a king").2;
         let flip = header.inputs.mirrored && king % 8 >= 4;
-        let seen = |square: usize| if flip { from_side(square) ^ 7 } else { from_side(square) };
-        let king_bucket = usize::from(header.inputs.king_buckets[seen(king)]);
+        let relative = |square: usize| square ^ if side == 1 { 56 } else { 0 } ^ if flip { 7 } else { 0 };
+        let king_bucket = usize::from(header.inputs.king_buckets[relative(king)]);
 
         let mut sums: Vec<i64> = self.feature_bias.iter().map(|&bias| bias.into()).collect();
         for &(colour, kind, square) in pieces {
@@ -49,32 +49,34 @@ impl Asset {
                 true => THREAT_STATES * king_bucket + state(pieces, colour, kind, square),
                 false => king_bucket,
             };
-            let input = (set * header.planes() + plane) * 64 + seen(square);
-            for (sum, &weight) in sums.iter_mut().zip(&self.features[input * hidden..]) {
+            let feature = (set * header.planes() + plane) * 64 + relative(square);
+            for (sum, &weight) in sums.iter_mut().zip(&self.features[feature * hidden..]) {
                 *sum += i64::from(weight);
             }
         }
         sums
     }
 
-    /// The pairs of neurons whose products feed the first of several layers, those first that are most often not zero on some hundred positions.
-    pub(super) fn pairs_by_firing(&self) -> Vec<usize> {
-        let mut fired = alloc::vec![0u32; self.header.hidden as usize / 2];
+    /// Returns the pairs of neurons that feed the first of several layers, ordered by how often their product is
+    /// non-zero on some hundred positions, the most frequent first.
+    pub(super) fn pairs_by_activation_frequency(&self) -> Vec<usize> {
+        let mut activations = alloc::vec![0u32; self.header.hidden as usize / 2];
         self.for_each_products(|products| {
-            fired.iter_mut().zip(products).for_each(|(fired, &product)| *fired += u32::from(product > 0));
+            activations.iter_mut().zip(products).for_each(|(count, &product)| *count += u32::from(product > 0));
         });
-        let mut pairs: Vec<usize> = (0..fired.len()).collect();
-        pairs.sort_by_key(|&pair| Reverse(fired[pair]));
+        let mut pairs: Vec<usize> = (0..activations.len()).collect();
+        pairs.sort_by_key(|&pair| Reverse(activations[pair]));
         pairs
     }
 
-    /// The share of groups of four neighbouring products that are all zero, which cost nothing, on the positions by which [`Asset::arrange`] orders them: in
-    /// the asset's order and in the one arranged. None if the network has no such products.
+    /// Returns the share of groups of four neighbouring products that are all zero, which the engine skips: in the
+    /// asset's order and as [`Asset::arrange`] orders them, on the positions that it uses. `None` without pairwise
+    /// products.
     pub fn zero_groups(&self) -> Option<[f64; 2]> {
         if self.header.head == Head::Single {
             return None;
         }
-        let pairs = self.pairs_by_firing();
+        let pairs = self.pairs_by_activation_frequency();
         let (mut zero, mut all) = ([0usize; 2], 0usize);
         self.for_each_products(|products| {
             let arranged: Vec<i64> = pairs.iter().map(|&pair| products[pair]).collect();
@@ -86,11 +88,11 @@ impl Asset {
         Some(zero.map(|zero| zero as f64 / all as f64))
     }
 
-    /// The products of each side in each of some hundred positions.
-    fn for_each_products(&self, mut see: impl FnMut(&[i64])) {
+    /// Calls `visit` with the products of each side in each of some hundred positions.
+    fn for_each_products(&self, mut visit: impl FnMut(&[i64])) {
         for pieces in POSITIONS.lines().map(pieces) {
             for side in 0..2 {
-                see(&products(&self.accumulator(&pieces, side)).collect::<Vec<_>>());
+                visit(&products(&self.accumulator(&pieces, side)).collect::<Vec<_>>());
             }
         }
     }
@@ -105,15 +107,15 @@ impl Asset {
 
     fn layers(&self, accumulators: &[Vec<i64>; 2], bucket: usize) -> i64 {
         let (Head::Layers { first: width1, second: width2 }, weights) = (self.header.head, &self.weights) else {
-            panic!("the header tells of no layers");
+            panic!("the header has a single layer");
         };
         let Weights::Layers { first, first_bias, second, second_bias, third, third_bias } = weights else {
-            panic!("there are no layers");
+            panic!("the weights are of a single layer");
         };
         let (hidden, width1, width2) = (self.header.hidden as usize, width1 as usize, width2 as usize);
         let products: Vec<i64> = accumulators.iter().flat_map(|sums| products(sums)).collect();
 
-        // A product of two ones is 255 * 255 before it is shifted.
+        // A product of two activations of 1.0 is 255 * 255 before it is shifted.
         let unit = 512.0 / (255.0 * 255.0 * f64::from(self.header.qb));
         let mut layer1 = Vec::new();
         for neuron in bucket * width1..(bucket + 1) * width1 {
@@ -132,7 +134,7 @@ impl Asset {
     }
 }
 
-/// The [`threat_state`] of one of the pieces.
+/// Returns the [`threat_state`] of one of the pieces.
 fn state(pieces: &[(usize, usize, usize)], colour: usize, kind: usize, square: usize) -> usize {
     let occupied = pieces.iter().fold(0, |set, (.., square)| set | 1 << square);
     let attacks_it = |&&(by, kind, from): &&(usize, usize, usize)| attacks(by, kind, from, occupied) >> square & 1 == 1;
@@ -142,13 +144,13 @@ fn state(pieces: &[(usize, usize, usize)], colour: usize, kind: usize, square: u
     threat_state(is_attacked, by_less, attackers.iter().any(|attacker| attacker.0 == colour))
 }
 
-/// The products of both halves of an accumulator.
+/// Returns the pairwise products of both halves of an accumulator.
 fn products(sums: &[i64]) -> impl Iterator<Item = i64> {
     let (left, right) = sums.split_at(sums.len() / 2);
     left.iter().zip(right).map(|(a, b)| (a.clamp(&0, &255) * b.clamp(&0, &255)) >> 9)
 }
 
-/// The pieces of the first field of a FEN, as [`Asset::evaluate`] takes them.
+/// Returns the pieces in the first field of a FEN, as [`Asset::evaluate`] takes them.
 fn pieces(placement: &str) -> Vec<(usize, usize, usize)> {
     let mut pieces = Vec::new();
     let (mut file, mut rank) = (0, 7);
