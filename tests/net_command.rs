@@ -135,12 +135,12 @@ fn exchange_with_bullet() {
     for (options, reason) in [
         (&[][..], "net import needs --hidden, "),
         (&["--hidden", "wide"], "expected a whole number from 0 to 4294967295"),
-        (&["--hidden", "33"], "hidden is 33, allowed is 32 to 2048 in steps of 32"),
+        (&["--hidden", "33"], "hidden is 33, expected 32 to 2048 in steps of 32"),
         (&["--hidden", "64", "--qa", "65536"], "expected a whole number from 0 to 65535"),
-        (&["--hidden", "64", "--qa", "256"], "qa is 256, allowed is 1 to 255"),
+        (&["--hidden", "64", "--qa", "256"], "qa is 256, expected 1 to 255"),
         (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
         (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected two widths, as in 16,32"),
-        (&["--hidden", "64", "--layers", "8,32"], "first is 8, allowed is 16 or 32"),
+        (&["--hidden", "64", "--layers", "8,32"], "first is 8, expected 16 or 32"),
         (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 31 "),
         (&["--hidden", "64", "--king-buckets", "no file"], "cannot read the king buckets from no file: "),
         (&["--hidden", "64", "--name", "a\nb"], "name holds '\\n', "),
@@ -180,14 +180,14 @@ fn bad_files_are_refused() {
         let refused = |path: &Path| refusal(&[action.as_ref(), path.as_os_str()]);
         let missing = folder.join("missing");
         assert!(refused(&missing).starts_with(&format!("cannot use {}: it cannot be read: ", missing.display())));
-        assert_eq!(refused(&folder), format!("cannot use {}: it is no regular file", folder.display()));
+        assert_eq!(refused(&folder), format!("cannot use {}: it is not a regular file", folder.display()));
         for (bytes, reason) in bad_networks() {
             fs::write(&file, bytes).unwrap();
             let error = refused(&file);
             assert!(error.starts_with(&format!("cannot use {}: {reason}", file.display())), "{error}");
         }
         fs::File::create(&file).unwrap().set_len((1 << 27) + 1).unwrap();
-        assert!(refused(&file).ends_with(": it has 134217729 bytes, allowed are at most 134217728"));
+        assert!(refused(&file).ends_with(": it has 134217729 bytes, expected at most 134217728"));
     }
     let nowhere = folder.join("missing/out");
     let error = refusal(&["export".as_ref(), default_network().as_os_str(), nowhere.as_os_str()]);

@@ -423,7 +423,7 @@ fn networks_by_option() {
     let folder = scratch("a folder of  networks");
     let write = |name: &str, hidden: u32| {
         let header = Header { name: name.into(), hidden, ..default.clone() };
-        let (path, shape) = (folder.join(name), header.shape());
+        let (path, shape) = (folder.join(name), header.shape().to_string());
         std::fs::write(&path, Asset::random(header, 1).to_bytes()).unwrap();
         (path.display().to_string(), shape)
     };
@@ -457,7 +457,7 @@ fn networks_by_option() {
 fn bad_network_files() {
     let folder = scratch("bad networks");
     let name = default_header().name;
-    let mut expected = vec![(folder.clone(), "it is no regular file")];
+    let mut expected = vec![(folder.clone(), "it is not a regular file")];
     for (i, (bytes, reason)) in bad_networks().into_iter().enumerate() {
         let file = folder.join(format!("file {i}"));
         std::fs::write(&file, bytes).unwrap();

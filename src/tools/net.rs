@@ -136,7 +136,7 @@ fn describe(asset: &Asset, file_length: u64) -> String {
     let mut line =
         |field: &str, value: String| writeln!(text, "{field:<16}{value}").expect("writing to a string never fails");
     line("name", header.name.clone());
-    line("shape", header.shape());
+    line("shape", header.shape().to_string());
     line("mirrored", (if inputs.mirrored { "yes" } else { "no" }).into());
     line("merged kings", (if inputs.merged_kings { "yes" } else { "no" }).into());
     line("threats", (if inputs.threats { "yes" } else { "no" }).into());

@@ -298,7 +298,7 @@ impl Config {
         let asset =
             Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
         if let Some(shape) = shape {
-            let (found, wanted) = (asset.header.dimensions(), shape.dimensions());
+            let (found, wanted) = (asset.header.shape().key(), shape.shape().key());
             ensure!(found == wanted, "{} has dimensions {found}; [network] has {wanted}", file.display());
         }
         let header = asset.header.clone();

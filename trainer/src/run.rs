@@ -68,7 +68,7 @@ impl Training {
         };
         // The checkpoint interval does not affect the result.
         let settings = TrainingConfig { checkpoint_seconds: 0, ..training.clone() };
-        let settings = serde_json::to_vec(&(&settings, seed, network.header().dimensions()))?;
+        let settings = serde_json::to_vec(&(&settings, seed, network.header().shape().key()))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
         let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data.sha256).finalize();
         let run_hash = run_hash.into();
@@ -217,7 +217,7 @@ impl Training {
         checkpoint::write(&config.output(".toml"), config.text.as_bytes())?;
         let log = Log {
             config,
-            shape: network.header().shape(),
+            shape: network.header().shape().to_string(),
             positions: data.training.len(),
             held_out: data.validation.len(),
             data_sha256: hexadecimal(&data.sha256),
