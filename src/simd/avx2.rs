@@ -1,24 +1,25 @@
-//! 256-bit vectors.
+//! Kernels for AVX2, with 256-bit vectors.
 
 use super::{Aligned, Row, Wordboard, portable};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
-/// Numbers of 16 bits in a vector.
+/// The number of 16-bit numbers in a vector.
 const LANES: usize = 16;
 
 /// As [`portable::PACKING`].
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
-// The compiler turns these into vector instructions by itself.
+// The compiler vectorises these.
 pub use portable::{add_subtract, clear, spread};
 
 /// As [`portable::screlu_dot`].
 #[inline]
 pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> i32 {
     const { assert!(N.is_multiple_of(LANES)) }
-    // SAFETY: this module is compiled only if the target has AVX2; each load reads LANES numbers at a multiple of LANES below N, which
-    // in a row, aligned to 64 bytes, is aligned to a vector; the weights need not be.
+    // SAFETY: this module is compiled only if the target has AVX2; each load reads LANES numbers at a multiple of LANES
+    // below N, which is a multiple of LANES. In a row, aligned to 64 bytes, these are aligned to a vector; weights are
+    // loaded unaligned.
     unsafe {
         let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(qa));
         let mut sum = _mm256_setzero_si256();
@@ -41,8 +42,9 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
         return portable::pairwise(row, out);
     }
     assert_eq!(out.len(), N / 2);
-    // SAFETY: this module is compiled only if the target has AVX2; N / 2 is a multiple of 2 * LANES, or the order were the
-    // plain one. So loads of LANES numbers end before N and are aligned as the row is, and stores of 2 * LANES bytes end before N / 2.
+    // SAFETY: this module is compiled only if the target has AVX2; N / 2 is a multiple of 2 * LANES, otherwise the
+    // order is the plain one. So loads of LANES numbers end at N at most and are aligned as the row is, and stores of 2
+    // * LANES bytes end at N / 2 at most, the length of `out`.
     unsafe {
         let (zero, most) = (_mm256_setzero_si256(), _mm256_set1_epi16(255));
         let product = |i: usize| {
@@ -60,7 +62,8 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
     }
 }
 
-/// The places of the ones in each byte, in ascending order: what AVX2 has in place of a compression.
+/// The positions of the set bits of each byte, in ascending order: a replacement for the compress instruction of
+/// AVX-512.
 static PLACES: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut byte = 0;
@@ -84,12 +87,13 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
 ) -> Aligned<[i32; NEURONS]> {
     const { assert!(NEURONS.is_multiple_of(8) && NEURONS <= 32 && QUADS.is_multiple_of(8)) }
     let mut sums = Aligned([0; NEURONS]);
-    // Which groups are not zero, so that what follows needs no branch.
+    // The numbers of the non-zero groups, collected without branches.
     let mut busy = [0u16; QUADS];
     let mut count = 0;
-    // SAFETY: this module is compiled only if the target has AVX2; inputs, aligned to 64 bytes, are read in vectors of 8
-    // groups and QUADS is a multiple of 8; weights are read and sums written in vectors of 8 neurons, of which there are NEURONS / 8, at most 4; of places
-    // one byte's 8. 8 indices are stored where at least as many remain: no more than `start` were found before.
+    // SAFETY: this module is compiled only if the target has AVX2; inputs, aligned to 64 bytes, are read in vectors of
+    // 8 groups, and QUADS is a multiple of 8. Weights are read and sums written in NEURONS / 8 vectors of 8 neurons, at
+    // most 4. A row of PLACES has 8 bytes. 8 indices are stored at `count`, which is at most `start`, so at least 8
+    // remain.
     unsafe {
         for start in (0..QUADS).step_by(8) {
             let groups = _mm256_load_si256(inputs.0.as_ptr().add(start).cast());
@@ -119,14 +123,14 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     sums
 }
 
-/// The words of a quarter of the board, two ranks.
+/// Loads the words of a quarter of the board, two ranks.
 #[inline]
 fn quarter(words: &Wordboard, index: usize) -> __m256i {
-    // SAFETY: this module is compiled only if the target has AVX2; a chunk of LANES words lies at a multiple of 32 bytes.
+    // SAFETY: this module is compiled only if the target has AVX2; a chunk of LANES words is aligned to 32 bytes.
     unsafe { _mm256_load_si256(words.0.as_chunks::<LANES>().0[index].as_ptr().cast()) }
 }
 
-/// All ones in the lanes whose bit is set among the 16 of `squares` that belong to a quarter of the board.
+/// Returns all ones in the lanes of those of `squares` that belong to a quarter of the board.
 #[inline]
 fn lanes(squares: u64, index: usize) -> __m256i {
     // SAFETY: this module is compiled only if the target has AVX2.
@@ -141,9 +145,10 @@ fn lanes(squares: u64, index: usize) -> __m256i {
 #[inline]
 pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
     for (i, half) in bytes.0.as_chunks_mut::<{ 2 * LANES }>().0.iter_mut().enumerate() {
-        // SAFETY: this module is compiled only if the target has AVX2; a chunk of 2 * LANES bytes lies at a multiple of 32 bytes.
+        // SAFETY: this module is compiled only if the target has AVX2; a chunk of 2 * LANES bytes is aligned to 32
+        // bytes.
         unsafe {
-            // Each byte of the set where its eight squares are, of which each looks at its own bit.
+            // Each byte of the set goes to its eight squares, each of which tests its own bit.
             let places = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
             let bits = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
             let set = _mm256_shuffle_epi8(_mm256_set1_epi32((squares >> (32 * i)) as i32), places);
@@ -158,7 +163,7 @@ pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
 /// As [`portable::differing`].
 #[inline]
 pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
-    // SAFETY: this module is compiled only if the target has AVX2; a chunk of 2 * LANES bytes lies at a multiple of 32 bytes.
+    // SAFETY: this module is compiled only if the target has AVX2; a chunk of 2 * LANES bytes is aligned to 32 bytes.
     let half = |i: usize| unsafe {
         let [a, b] = [a, b].map(|bytes| _mm256_load_si256(bytes.0.as_chunks::<{ 2 * LANES }>().0[i].as_ptr().cast()));
         !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32
@@ -189,7 +194,7 @@ pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
     // SAFETY: this module is compiled only if the target has AVX2.
     unsafe {
         let bits = _mm256_set1_epi16(bits as i16);
-        // The ones of each half byte by table; sums of eight stay below 256.
+        // Counts the ones of each half byte by a table; sums of eight counts stay below 256.
         let table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
         let nibble = _mm256_set1_epi8(15);
         let mut ones = _mm256_setzero_si256();
@@ -209,7 +214,7 @@ pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
 #[inline]
 pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
     for index in 0..4 {
-        // SAFETY: this module is compiled only if the target has AVX2; a chunk of LANES words lies at a multiple of 32 bytes.
+        // SAFETY: this module is compiled only if the target has AVX2; a chunk of LANES words is aligned to 32 bytes.
         unsafe {
             let added = _mm256_and_si256(lanes(squares, index), _mm256_set1_epi16(bits as i16));
             let all = _mm256_or_si256(quarter(words, index), added);

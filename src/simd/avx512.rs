@@ -1,4 +1,4 @@
-//! 512-bit vectors.
+//! Kernels for AVX-512 (F and BW, and VBMI2 and VNNI where the target has them), with 512-bit vectors.
 
 #[cfg(target_feature = "avx512vbmi2")]
 use super::Spread;
@@ -6,21 +6,22 @@ use super::{Aligned, Row, Wordboard, portable};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
-/// Numbers of 16 bits in a vector.
+/// The number of 16-bit numbers in a vector.
 const LANES: usize = 32;
 
 /// As [`portable::PACKING`].
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
-// The compiler turns it into vector instructions by itself.
+// The compiler vectorises it.
 pub use portable::add_subtract;
 
 /// As [`portable::screlu_dot`].
 #[inline]
 pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> i32 {
     const { assert!(N.is_multiple_of(LANES)) }
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; each load reads LANES numbers at a multiple of
-    // LANES below N, which in a row, aligned to 64 bytes, is aligned to a vector; the weights need not be.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; each load reads LANES numbers at a
+    // multiple of LANES below N, which is a multiple of LANES. In a row, aligned to 64 bytes, these are aligned to a
+    // vector; weights are loaded unaligned.
     unsafe {
         let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(qa));
         let mut sum = _mm512_setzero_si512();
@@ -41,8 +42,9 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
         return portable::pairwise(row, out);
     }
     assert_eq!(out.len(), N / 2);
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; N / 2 is a multiple of 2 * LANES, or the order
-    // were the plain one. So loads of LANES numbers end before N and are aligned as the row is, and stores of 2 * LANES bytes end before N / 2.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; N / 2 is a multiple of 2 * LANES,
+    // otherwise the order is the plain one. So loads of LANES numbers end at N at most and are aligned as the row is,
+    // and stores of 2 * LANES bytes end at N / 2 at most, the length of `out`.
     unsafe {
         let (zero, most) = (_mm512_setzero_si512(), _mm512_set1_epi16(255));
         let product = |i: usize| {
@@ -60,7 +62,7 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
     }
 }
 
-/// The sums of four products of bytes, added to those so far. The first factors are at most 127.
+/// Adds the sums of four byte products to `sums`. The inputs are at most 127.
 #[inline]
 fn dot(sums: __m512i, inputs: __m512i, weights: __m512i) -> __m512i {
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW, the first branch only if it has VNNI.
@@ -84,12 +86,13 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
 ) -> Aligned<[i32; NEURONS]> {
     const { assert!(NEURONS.is_multiple_of(16) && NEURONS <= 32 && QUADS.is_multiple_of(8)) }
     let mut sums = Aligned([0; NEURONS]);
-    // Which groups are not zero, so that what follows needs no branch.
+    // The numbers of the non-zero groups, collected without branches.
     let mut busy = [0u16; QUADS];
     let mut count = 0;
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW. Inputs are read in vectors of 16 groups, of which those beyond the last are masked
-    // out. 16 indices are stored, or 8 where no more groups are left, where at least as many places remain: no more than `start` were found before. Sums are written in
-    // vectors of 16 neurons, of which there are NEURONS / 16, at most 2.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW. Inputs are read in vectors of 16 groups,
+    // of which those beyond the last are masked out. 16 indices, or 8 if only 8 groups remain, are stored at `count`,
+    // which is at most `start`, so at least as many remain. Sums are written in NEURONS / 16 vectors of 16 neurons, at
+    // most 2.
     unsafe {
         let mut indices = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         for start in (0..QUADS).step_by(16) {
@@ -106,7 +109,7 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
             count += found.count_ones() as usize;
             indices = _mm512_add_epi32(indices, _mm512_set1_epi32(16));
         }
-        // Two chains, since a sum waits for the one before.
+        // Two chains, because each sum waits for the previous one.
         let mut chains = [[_mm512_setzero_si512(); 2]; 2];
         let (pairs, rest) = busy[..count].as_chunks::<2>();
         for pair in pairs {
@@ -125,7 +128,7 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     sums
 }
 
-/// Adds what one group of inputs contributes to all neurons.
+/// Adds the contribution of one group of inputs to all neurons.
 #[inline]
 fn add_group<const QUADS: usize, const NEURONS: usize>(
     sums: &mut [__m512i; 2],
@@ -134,8 +137,8 @@ fn add_group<const QUADS: usize, const NEURONS: usize>(
     quad: usize,
 ) {
     for (i, sum) in sums.iter_mut().enumerate().take(NEURONS / 16) {
-        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; vector `i` of the weights of a group, whose number is checked, ends
-        // with neuron 16 * i + 15, below NEURONS.
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the index of the group is checked,
+        // and vector `i` of its weights ends with neuron 16 * i + 15, below NEURONS.
         unsafe {
             let input = _mm512_set1_epi32(i32::from_le_bytes(inputs.0[quad]));
             *sum = dot(*sum, input, _mm512_loadu_si512(weights[quad].as_ptr().add(16 * i).cast()));
@@ -143,10 +146,10 @@ fn add_group<const QUADS: usize, const NEURONS: usize>(
     }
 }
 
-/// Both halves of the words.
+/// Loads both halves of the words.
 #[inline]
 fn halves(words: &Wordboard) -> [__m512i; 2] {
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes at a multiple of 64.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes, aligned to 64.
     unsafe { [_mm512_load_si512(words.0.as_ptr().cast()), _mm512_load_si512(words.0.as_ptr().add(LANES).cast())] }
 }
 
@@ -154,7 +157,7 @@ fn halves(words: &Wordboard) -> [__m512i; 2] {
 #[inline]
 pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
     let place = bytes.0.as_mut_ptr().cast();
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the bytes are 64 at a multiple of 64.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the 64 bytes are aligned to 64.
     unsafe {
         let old = _mm512_load_si512(place);
         _mm512_store_si512(place, _mm512_mask_add_epi8(old, squares, old, _mm512_set1_epi8(number as i8)));
@@ -164,7 +167,7 @@ pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
 /// As [`portable::differing`].
 #[inline]
 pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the bytes are 64 at a multiple of 64.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the 64 bytes are aligned to 64.
     unsafe { _mm512_cmpneq_epi8_mask(_mm512_load_si512(a.0.as_ptr().cast()), _mm512_load_si512(b.0.as_ptr().cast())) }
 }
 
@@ -190,7 +193,7 @@ pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
     unsafe {
         let low = _mm512_and_si512(low, _mm512_maskz_set1_epi16(squares as u32, bits as i16));
         let high = _mm512_and_si512(high, _mm512_maskz_set1_epi16((squares >> LANES) as u32, bits as i16));
-        // The ones of each half byte by table; sums of four stay below 256.
+        // Counts the ones of each half byte by a table; sums of four counts stay below 256.
         let table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
         let nibble = _mm512_set1_epi8(15);
         let ones = |vector: __m512i| {
@@ -207,7 +210,7 @@ pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
 #[inline]
 pub fn clear(words: &mut Wordboard, bits: u16) {
     let [low, high] = halves(words);
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes at a multiple of 64.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes, aligned to 64.
     unsafe {
         let bits = _mm512_set1_epi16(bits as i16);
         _mm512_store_si512(words.0.as_mut_ptr().cast(), _mm512_andnot_si512(bits, low));
@@ -219,7 +222,7 @@ pub fn clear(words: &mut Wordboard, bits: u16) {
 #[inline]
 pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
     let [low, high] = halves(words);
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes at a multiple of 64.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes, aligned to 64.
     unsafe {
         let low = _mm512_or_si512(low, _mm512_maskz_set1_epi16(squares as u32, bits as i16));
         let high = _mm512_or_si512(high, _mm512_maskz_set1_epi16((squares >> LANES) as u32, bits as i16));
@@ -231,7 +234,7 @@ pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
 #[cfg(not(target_feature = "avx512vbmi2"))]
 pub use portable::spread;
 
-/// As [`portable::spread`]. To registers and then to memory in full: compressing to memory is slow on Zen 4.
+/// As [`portable::spread`]. Compresses to registers and stores them in full: compressing to memory is slow on Zen 4.
 #[cfg(target_feature = "avx512vbmi2")]
 #[inline]
 pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) -> usize {
@@ -246,8 +249,8 @@ pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) ->
     }
     let [low, high] = halves(const { &multiples(FACTOR) });
     let first = (squares as u32).count_ones() as usize;
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW, and this function only if it has VBMI2; at most half of
-    // the 64 words precede the second store of 32.
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW, and this function only if it has VBMI2;
+    // the first store writes 32 of the 64 words, the second 32 words from `first` on, which is at most 32.
     unsafe {
         let offset = _mm512_set1_epi16(offset as i16);
         let low = _mm512_maskz_compress_epi16(squares as u32, _mm512_add_epi16(low, offset));

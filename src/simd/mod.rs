@@ -1,5 +1,5 @@
-//! Vector kernels, one module for each instruction set with the same functions and bit-equal results. The build's target features
-//! choose; `portable` is always compiled and is the reference of the others.
+//! Vector kernels: one module per instruction set, with the same functions and bit-identical results. The target
+//! features of the build choose one. `portable` is always compiled and is the reference for the others.
 
 pub mod portable;
 
@@ -31,21 +31,21 @@ use std::mem::MaybeUninit;
 #[repr(C, align(64))]
 pub struct Row<const N: usize>(pub [i16; N]);
 
-/// Anything at the alignment of a cache line.
+/// A value at the alignment of a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Aligned<T>(pub T);
 
-/// A word of 16 bits for each square: bit *i* tells something of piece number *i* and the square.
+/// A 16-bit word for each square, in which bit *i* belongs to piece number *i* of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Wordboard(pub [u16; 64]);
 
-/// Has the processor fetch what lies there, where it can be told to.
+/// Prefetches the cache line at `place`. Does nothing on targets other than x86-64.
 #[inline]
 pub fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint, which reads nothing; every x86-64 processor has SSE.
+    // SAFETY: the instruction is a hint that accesses nothing; every x86-64 processor has SSE.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
@@ -54,7 +54,7 @@ pub fn prefetch<T>(place: &T) {
     let _ = place;
 }
 
-/// Where words are written that belong to squares: there may be one for each.
+/// The output buffer of `spread`, with room for one word per square.
 pub type Spread = [MaybeUninit<u16>; 64];
 
 #[cfg(test)]
@@ -63,10 +63,10 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-    /// Miri takes seconds for what else takes microseconds.
+    /// Fewer under Miri, which is slow.
     const ROUNDS: usize = if cfg!(miri) { 10 } else { 2000 };
 
-    /// Rows with all kinds of values, the extremes among them.
+    /// Returns a row of values up to `bound`, the extremes among them.
     fn rows(rng: &mut Xoshiro256PlusPlus, bound: i16) -> Row<96> {
         Row(std::array::from_fn(|_| match rng.next_u32() % 8 {
             0 => bound,
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// A tile of [`portable::add_subtract`], and what is left of the row.
+    /// A tile of [`portable::add_subtract`] and the rest of the row.
     #[test]
     fn rows_longer_than_a_tile() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);

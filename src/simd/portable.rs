@@ -1,4 +1,4 @@
-//! Plain Rust: any target, and the reference of the other backends.
+//! Kernels in plain Rust for any target, the reference for the other backends.
 
 use super::{Aligned, Row, Spread, Wordboard};
 use kiln_gen::layout::Packing;
@@ -6,11 +6,11 @@ use kiln_gen::layout::Packing;
 /// The order of neurons that [`pairwise`] expects.
 pub const PACKING: Packing = Packing::PLAIN;
 
-/// Writes `base` plus some of the `rows` minus others, all by number, to `out`. A part of it is finished in registers before the next, so that it goes through
-/// memory once.
+/// Writes `base` plus the `added` rows minus the `subtracted` rows, all given by number, to `out`. Each part of the row
+/// is computed in registers, so that it is written once.
 ///
 /// # Panics
-/// If there is no row with such a number.
+/// If a row number is out of range.
 #[inline]
 pub fn add_subtract<const N: usize>(
     out: &mut Row<N>,
@@ -19,7 +19,7 @@ pub fn add_subtract<const N: usize>(
     added: &[u16],
     subtracted: &[u16],
 ) {
-    /// Sixteen vectors of 32 bytes, which are all the registers that AVX2 has.
+    /// Sixteen vectors of 32 bytes, all registers of AVX2.
     const TILE: usize = 256;
     const { assert!(N.is_multiple_of(32)) }
     if N <= TILE {
@@ -35,7 +35,7 @@ pub fn add_subtract<const N: usize>(
     }
 }
 
-/// [`add_subtract`] for the part of a row that begins at `start`.
+/// Does [`add_subtract`] for the part of a row that begins at `start`.
 #[inline]
 fn add_subtract_part<const N: usize, const PART: usize>(
     part: &mut [i16; PART],
@@ -48,7 +48,7 @@ fn add_subtract_part<const N: usize, const PART: usize>(
     let part_of = |row: &[i16; N]| -> [i16; PART] { *row[start..].first_chunk().expect("parts are within the row") };
     let mut sums = part_of(&base.0);
     let row = |&number: &u16| part_of(&rows[usize::from(number)]);
-    // Mostly there are as many of the ones as of the others, so that one loop has an end that is hard to foresee, not two.
+    // The two numbers are mostly equal, so usually only the end of one loop is hard to predict.
     let pairs = added.len().min(subtracted.len());
     for (added, subtracted) in added.iter().zip(subtracted) {
         let (added, subtracted) = (row(added), row(subtracted));
@@ -63,7 +63,8 @@ fn add_subtract_part<const N: usize, const PART: usize>(
     *part = sums;
 }
 
-/// Products of both halves of a row, clipped to 0…255 each, in units of 512: 0 to 127. The row is in the order of [`PACKING`], the products are in the natural one.
+/// Writes the pairwise products of both halves of a row, each clipped to 0…255, in units of 512 (0 to 127). The row is
+/// in the order of [`PACKING`], the products are in natural order.
 ///
 /// # Panics
 /// If `out` is not half as long as the row.
@@ -77,7 +78,8 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
     }
 }
 
-/// The sums of `inputs` (0 to 127 each) times the weights of each neuron. Groups of four inputs that are all zero, which most are, are left out.
+/// Returns the dot product of `inputs` (0 to 127 each) and the weights of each neuron. Skips groups of four inputs that
+/// are all zero, which most are.
 #[inline]
 pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     inputs: &Aligned<[[u8; 4]; QUADS]>,
@@ -93,9 +95,9 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     Aligned(sums)
 }
 
-/// The sum of `clamp(row, 0, qa)² * weights` (squared clipped rectifier).
+/// Returns the sum of `clamp(row, 0, qa)² * weights` (SCReLU).
 ///
-/// `qa * |weight|` must fit `i16`, which the build checks of a network.
+/// `qa * |weight|` must fit `i16`, which [`kiln_gen::network::Asset::from_bytes`] checks.
 #[inline]
 pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> i32 {
     row.0.iter().zip(weights).fold(0i32, |sum, (&value, &weight)| {
@@ -104,7 +106,7 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
     })
 }
 
-/// Adds a number to the bytes of `squares`.
+/// Adds `number` to the bytes of `squares`.
 #[inline]
 pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
     for (square, byte) in bytes.0.iter_mut().enumerate() {
@@ -112,30 +114,30 @@ pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
     }
 }
 
-/// The squares whose bytes differ.
+/// Returns the squares whose bytes differ.
 #[inline]
 pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
     let bytes = a.0.iter().zip(&b.0).enumerate();
     bytes.fold(0, |set, (square, (a, b))| set | u64::from(a != b) << square)
 }
 
-/// Whether [`any`] is about as fast as a look-up in a table of slider attacks.
+/// Whether [`any`] is about as fast as a magic look-up.
 pub const SCANS_FAST: bool = false;
 
-/// The squares whose words have any of `bits`.
+/// Returns the squares whose words have any of `bits`.
 #[inline]
 pub fn any(words: &Wordboard, bits: u16) -> u64 {
-    // Eight bits at a time, so that the compiler keeps to vectors.
+    // Eight words at a time, so that the compiler vectorises.
     words.0.as_chunks::<8>().0.iter().enumerate().fold(0, |set, (rank, words)| {
         let squares = (0..8).fold(0, |set, file| set | u8::from(words[file] & bits != 0) << file);
         set | u64::from(squares) << (8 * rank)
     })
 }
 
-/// The number of ones among `bits` in the words of `squares`.
+/// Returns the number of ones among `bits` in the words of `squares`.
 #[inline]
 pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
-    // Four words at a time: the bits of four squares, each brought to the lowest place of a word, then to all places.
+    // Four words at a time: the bits of four squares move to the lowest bits of their words, then to all of `bits`.
     let bits = u64::from(bits);
     let quarters = words.0.as_chunks::<4>().0.iter().enumerate();
     let ones = quarters.map(|(i, words)| {
@@ -163,8 +165,8 @@ pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
     }
 }
 
-/// Writes `FACTOR * square + offset` modulo 2¹⁶ for each of `squares`, in ascending order, to the front of `out`; returns
-/// how many. What follows them in `out` may be overwritten.
+/// Writes `FACTOR * square + offset` modulo 2¹⁶ for each of `squares`, in ascending order, to the front of `out`, and
+/// returns their number. May overwrite the rest of `out`.
 #[inline]
 pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) -> usize {
     let mut left = squares;
