@@ -1,7 +1,9 @@
-//! What the same slider tables cost as constants, as source text and as blobs: `cargo bench --bench build_time [-- RUNS]`.
+//! Compares build times of the same slider tables as constants, source text and blobs: `cargo bench --bench build_time
+//! [-- RUNS]`.
 //!
-//! Builds crates that hold the same attack table of rooks and bishops and print its checksum. The magic factors for constant
-//! evaluation and the numbers of the text written beforehand are taken from the generator here, so that what they do is the same.
+//! Builds crates that hold the same attack table of rooks and bishops and print its checksum. The magic factors for
+//! constant evaluation and the numbers of the text written in advance come from the generator, so that all tables are
+//! equal.
 
 use kiln_gen::geometry::{BISHOP, ROOK, Step};
 use kiln_gen::layout::Magic;
@@ -12,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
-/// What all programs have in common. In the sum every entry and its place count.
+/// The common part of all programs. The checksum depends on every entry and its index.
 const CHECKSUM: &str = "
 fn main() {
     let sum = attacks().iter().fold(0u64, |sum, entry| sum.rotate_left(7).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ entry);
@@ -20,7 +22,7 @@ fn main() {
 }
 ";
 
-/// The table by constant evaluation; `TYPES`, `MAGICS` and `ENTRIES` go before it.
+/// The table by constant evaluation, preceded by `STEPS`, `MAGICS` and `ENTRIES`.
 const CONST_EVALUATION: &str = "
 static ATTACKS: [u64; ENTRIES] = table();
 
@@ -71,7 +73,7 @@ const fn walk(slider: usize, square: usize, occupied: u64) -> u64 {
 }
 ";
 
-/// `TEXT` is where the numbers are.
+/// The table as source text in the file `TEXT`.
 const SOURCE_TEXT: &str = "
 static ATTACKS: [u64; ENTRIES] = include!(TEXT);
 
@@ -96,7 +98,7 @@ fn main() -> std::io::Result<()> {
 }
 ";
 
-/// The same by a build script that prints text, as engines do that know no blobs.
+/// The table as source text printed by a build script, as in engines without blobs.
 const PRINTING_SCRIPT: &str = "
 fn main() -> std::io::Result<()> {
     println!(\"cargo::rerun-if-changed=build.rs\");
@@ -108,16 +110,16 @@ fn main() -> std::io::Result<()> {
 ";
 
 const SEED: u64 = 1;
-/// Folder and title. The last is what the others are compared with.
+/// Folder and title. The others are compared with the last.
 const WAYS: [(&str, &str); 4] = [
     ("constants", "constant evaluation"),
-    ("text", "source text, written beforehand"),
+    ("text", "source text, written in advance"),
     ("printed", "source text by a build script"),
     ("blobs", "blobs by a build script"),
 ];
 
 fn main() -> ExitCode {
-    // Cargo adds `--bench`; without it this is a test run of all targets, for which this would be too long.
+    // Cargo adds `--bench`. Without it this is a test run of all targets, which this would delay too much.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).filter(|&word| word != "--bench").collect();
     if words.len() == arguments.len() {
@@ -201,13 +203,13 @@ fn write_crates(root: &Path) -> std::io::Result<()> {
              path = \"main.rs\"\n[workspace]\n{dependencies}"
         );
         fs::write(root.join(name).join("Cargo.toml"), manifest)?;
-        // The versions that are known to be on this machine; Cargo strikes out what is not used.
+        // The versions that are already downloaded; Cargo removes unused ones.
         fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock"), root.join(name).join("Cargo.lock"))?;
     }
     files.into_iter().try_for_each(|(name, file, contents)| fs::write(root.join(name).join(file), contents))
 }
 
-/// One way of building in one profile.
+/// The results of one crate in one profile.
 struct Costs {
     cold: Build,
     touched: Build,
@@ -215,11 +217,11 @@ struct Costs {
     printed: String,
 }
 
-/// Medians over the runs.
+/// Times and memory, medians over the runs.
 #[derive(Clone, Copy)]
 struct Build {
     seconds: f64,
-    /// Resident memory of the largest process, Cargo's children included.
+    /// Resident memory of the largest process, including Cargo's children, in bytes.
     peak: u64,
 }
 
@@ -274,7 +276,7 @@ fn build(folder: &Path, target: &Path, release: bool) -> Result<Build, String> {
 
 fn report(results: &[Costs], runs: usize) {
     println!(
-        "{}; the same from all programs. Medians of {runs}; beside each number its ratio to the blobs.\n",
+        "{}, the same from all programs. Medians of {runs}; in parentheses the ratio to the blobs.\n",
         results[0].printed
     );
     println!("| table as | profile | cold, s | touched, s | peak memory cold, MB | touched, MB | binary, kB |");
@@ -294,9 +296,9 @@ fn report(results: &[Costs], runs: usize) {
         println!("|");
     }
     println!(
-        "\nCold: nothing is built yet. With a build script this includes compiling kiln-gen and what it depends on, compiling \
-         the script and its search for magics, unoptimised, as Cargo has it by default; for the blobs also compiling \
-         kiln-gen once more for the types. Making the text that was written beforehand costs nothing here.\n\
+        "\nCold: nothing is built yet. With a build script this includes compiling kiln-gen and its dependencies, and \
+         compiling and running the script unoptimised, Cargo's default; for the blobs also compiling kiln-gen again for \
+         the types. The text written in advance counts as free.\n\
          Touched: only main.rs has changed. Peak memory: the largest process of the build, which is rustc."
     );
 }

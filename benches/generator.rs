@@ -1,4 +1,4 @@
-//! What each stage of the build script costs.
+//! Times each stage of the build script.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use kiln_gen::layout::Packing;

@@ -1,6 +1,7 @@
-//! How fast this build's network evaluates, beside what the machine could do at best. `EVALFILE=path cargo bench --bench nnue` measures another network.
+//! Measures this build's evaluation speed beside the lower bounds that the machine sets. `EVALFILE=path cargo bench
+//! --bench nnue` measures another network.
 //!
-//! All is measured in turn, many times over, and the fastest time of each counts: what else runs on the machine only slows it down.
+//! All measurements take turns, many times, and the fastest time of each counts, because other load can only add time.
 
 use kiln::board::Position;
 use kiln::nnue::{Evaluator, FEATURE_SETS, HIDDEN, Network, SHAPE, THREATS};
@@ -17,10 +18,10 @@ const GAMES: usize = 40;
 const PLIES: usize = 80;
 const ROUNDS: usize = 60;
 
-/// A game: where it starts, and its moves.
+/// A game: its start position and moves.
 type Game = (Position, Vec<Move>);
 
-/// Games of random moves. In those of wandering kings there are many refreshes; in those whose kings stay where they are there is none.
+/// Returns games of random moves. King moves cause many refreshes; without them there are none.
 fn games(kings_wander: bool) -> Vec<Game> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut game = || {
@@ -42,7 +43,7 @@ fn games(kings_wander: bool) -> Vec<Game> {
     (0..GAMES).map(|_| game()).collect()
 }
 
-/// The rows of weights that both sides' sums have in a position: the side and the number.
+/// Returns the rows of feature weights in both accumulators of a position, as (side, row number).
 fn rows(position: &Position) -> BTreeSet<(usize, usize)> {
     let mut rows = BTreeSet::new();
     let threatened = Color::ALL.map(|color| position.threatened_by_lesser(color));
@@ -51,15 +52,15 @@ fn rows(position: &Position) -> BTreeSet<(usize, usize)> {
         let (color, by) = (piece.color(), |side| position.is_attacked(square, side));
         let state = if THREATS { threat_state(by(!color), threatened[color].has(square), by(color)) } else { 0 };
         for side in Color::ALL {
-            let seen = if side == Color::Black { square.flip_rank() } else { square };
+            let relative = if side == Color::Black { square.flip_rank() } else { square };
             let plane = 12 * state + 6 * usize::from(color != side) + piece.kind() as usize;
-            rows.insert((side as usize, 64 * plane + seen as usize));
+            rows.insert((side as usize, 64 * plane + relative as usize));
         }
     }
     rows
 }
 
-/// As little as can be done with so many bytes from these places.
+/// Adds up rows, the least work that an update must do with them.
 fn add_up(weights: &[Row<HIDDEN>], rows: &[usize]) -> [i16; 32] {
     let parts = rows.iter().flat_map(|&row| weights[row].0.as_chunks::<32>().0);
     parts.fold([0; 32], |sums, part| std::array::from_fn(|i| sums[i].wrapping_add(part[i])))
@@ -68,7 +69,7 @@ fn add_up(weights: &[Row<HIDDEN>], rows: &[usize]) -> [i16; 32] {
 const CHAINS: usize = 12;
 const STEPS: usize = 1000;
 
-/// Vectors multiplied and added in [`CHAINS`] that do not wait for each other, [`STEPS`] times, where the target has vectors.
+/// Multiplies and adds vectors in [`CHAINS`] independent chains, [`STEPS`] times, if the target has vectors.
 fn multiply_adds() {
     // SAFETY: compiled only if the target has AVX2.
     #[cfg(all(target_arch = "x86_64", target_feature = "avx2", not(target_feature = "avx512bw")))]
@@ -94,7 +95,7 @@ fn multiply_adds() {
     }
 }
 
-/// How many vectors are multiplied in an evaluation besides what is in floating point, at the share of zero groups of this network.
+/// Returns the number of integer vector multiplications per evaluation, at this network's share of zero groups.
 fn multiplications(asset: &Asset) -> f64 {
     let lanes = native::PACKING.vector as f64 / 2.0;
     let Head::Layers { first, .. } = asset.header.head else {
@@ -106,10 +107,10 @@ fn multiplications(asset: &Asset) -> f64 {
     HIDDEN as f64 / lanes + busy * f64::from(first) * 2.0 / lanes * in_dot
 }
 
-/// Something to be measured.
+/// A timed operation.
 struct Measurement<'a> {
     name: &'static str,
-    /// How often a call does it.
+    /// Operations per call.
     count: usize,
     call: Box<dyn FnMut() + 'a>,
     fastest: Duration,
@@ -125,7 +126,7 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// Plays the games, and does something after each move.
+/// Plays the games and calls `then` after each move.
 fn play(evaluator: &mut Evaluator, games: &[Game], mut then: impl FnMut(&mut Evaluator, &Position)) {
     for (start, moves) in games {
         let mut position = start.clone();
@@ -139,7 +140,7 @@ fn play(evaluator: &mut Evaluator, games: &[Game], mut then: impl FnMut(&mut Eva
 }
 
 fn main() {
-    let (random, calm) = (games(true), games(false));
+    let (random, quiet) = (games(true), games(false));
     let count = |games: &[Game]| games.iter().map(|(_, moves)| moves.len()).sum::<usize>();
     let network = Network::embedded();
     let evaluator = || Evaluator::new(network.clone());
@@ -153,26 +154,26 @@ fn main() {
         })
         .collect();
     let numbers = |rows: BTreeSet<(usize, usize)>| rows.into_iter().map(|(_, number)| number);
-    let mut calm_rows = Vec::new();
-    for (start, moves) in &calm {
+    let mut quiet_rows = Vec::new();
+    for (start, moves) in &quiet {
         let (mut position, mut before) = (start.clone(), rows(start));
         for &mv in moves {
             position = position.make(mv);
             let after = rows(&position);
-            calm_rows.extend(numbers(&before ^ &after));
+            quiet_rows.extend(numbers(&before ^ &after));
             before = after;
         }
     }
     let all_rows: Vec<_> = positions.iter().flat_map(|position| numbers(rows(position))).collect();
-    // As large as the weights, so that it is found in the same cache.
+    // As large as the feature weights, so that they compete for the same caches.
     let weights = vec![Row([1; HIDDEN]); 768 * FEATURE_SETS];
-    let (mut in_calm, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());
+    let (mut in_quiet, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());
 
     let mut measurements = vec![
-        Measurement::new("after a move", count(&calm), || {
-            play(&mut in_calm, &calm, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
+        Measurement::new("after a move", count(&quiet), || {
+            play(&mut in_quiet, &quiet, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
         }),
-        Measurement::new("after a move of wandering kings", count(&random), || {
+        Measurement::new("after a move, kings moving", count(&random), || {
             play(&mut in_random, &random, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
         }),
         Measurement::new("from scratch", positions.len(), || {
@@ -181,16 +182,16 @@ fn main() {
             }
         }),
         Measurement::new("head alone", positions.len(), || {
-            // The accumulators of the start, whatever the position, so that none is updated.
+            // The position never changes for the evaluator, so that no accumulator is updated.
             positions.iter().for_each(|position| _ = black_box(alone.evaluate(black_box(position))));
         }),
-        Measurement::new("moves without evaluation", count(&calm), || {
-            play(&mut only_moves, &calm, |_, position| _ = black_box(position));
+        Measurement::new("moves without evaluation", count(&quiet), || {
+            play(&mut only_moves, &quiet, |_, position| _ = black_box(position));
         }),
-        Measurement::new("floor: rows of a move, read and added up", count(&calm), || {
-            black_box(add_up(&weights, &calm_rows));
+        Measurement::new("lower bound: rows of a move, added up", count(&quiet), || {
+            black_box(add_up(&weights, &quiet_rows));
         }),
-        Measurement::new("floor: rows of a position, likewise", positions.len(), || {
+        Measurement::new("lower bound: rows of a position, added up", positions.len(), || {
             black_box(add_up(&weights, &all_rows));
         }),
     ];
@@ -200,7 +201,7 @@ fn main() {
     }
     for _ in 0..ROUNDS {
         for measurement in &mut measurements {
-            // Once to bring its weights back into the caches.
+            // A first call brings its weights back into the caches.
             (measurement.call)();
             let start = Instant::now();
             (measurement.call)();
@@ -208,19 +209,21 @@ fn main() {
         }
     }
     println!(
-        "{SHAPE}, {}, {:.2} rows of {} bytes a move",
+        "{SHAPE}, {}, {:.2} rows of {} bytes per move",
         simd::NAME,
-        calm_rows.len() as f64 / count(&calm) as f64,
+        quiet_rows.len() as f64 / count(&quiet) as f64,
         2 * HIDDEN
     );
-    let print = |name: &str, time: f64| println!("{name:<44}{time:>8.2} ns {:>14.0} a second", 1e9 / time);
+    let print = |name: &str, time: f64| println!("{name:<44}{time:>8.2} ns {:>14.0} per second", 1e9 / time);
     measurements.iter().for_each(|measurement| print(measurement.name, measurement.nanoseconds()));
     if has_vectors {
         let file = std::env::var("EVALFILE").ok().filter(|path| !path.is_empty());
         let file = file.as_deref().unwrap_or("assets/kiln.nnue.zst");
-        let asset = read_file(file.as_ref()).and_then(|bytes| Asset::from_bytes(&bytes)).expect("what was built in");
+        let asset = read_file(file.as_ref())
+            .and_then(|bytes| Asset::from_bytes(&bytes))
+            .expect("the embedded network is valid");
         let count = multiplications(&asset);
-        let rate = measurements.last().expect("the rate is the last");
-        print(&format!("floor: the head's {count:.0} multiplications"), count * rate.nanoseconds());
+        let rate = measurements.last().expect("the last measures the rate");
+        print(&format!("lower bound: the head's {count:.0} multiplications"), count * rate.nanoseconds());
     }
 }

@@ -1,4 +1,4 @@
-//! Look-ups a second of Kiln's slider tables beside other ways to do it, on random occupancies and on those of games.
+//! Compares slider look-ups per second of Kiln's magic tables with other schemes, on random and on game occupancies.
 
 mod schemes;
 
@@ -12,20 +12,20 @@ use schemes::Scheme;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// A slider's square and what is occupied.
+/// A slider's square and the occupancy.
 type Query = (Square, Bitboard);
 
-/// So many fit the first-level cache beside a part of the tables.
+/// Few enough to fit the first-level cache beside a part of the tables.
 const QUERIES: usize = 1024;
 
 fn random_queries(rng: &mut Xoshiro256PlusPlus) -> Vec<Query> {
-    // A quarter of the squares is occupied, on average.
+    // On average a quarter of the squares is occupied.
     (0..QUERIES)
         .map(|_| (Square::wrapping(rng.next_u32() as usize), Bitboard(rng.next_u64() & rng.next_u64())))
         .collect()
 }
 
-/// The sliders of random games as they stand, in the order of the games.
+/// Returns the sliders of random games with the occupancies of their positions, in the order of the games.
 fn game_queries(rng: &mut Xoshiro256PlusPlus) -> Vec<Query> {
     let mut queries = Vec::new();
     while queries.len() < QUERIES {
@@ -41,12 +41,12 @@ fn game_queries(rng: &mut Xoshiro256PlusPlus) -> Vec<Query> {
             position = position.make(moves[rng.next_u32() as usize % moves.len()]);
         }
     }
-    // From all of the games rather than the openings of the first ones.
+    // From all games, not only the openings of the first ones.
     let step = queries.len() / QUERIES;
     queries.into_iter().step_by(step).take(QUERIES).collect()
 }
 
-/// Checks one scheme against Kiln's table, then times it for each piece.
+/// Checks one scheme against Kiln's tables, then times it for each piece.
 fn compare<S: Scheme>(group: &mut BenchmarkGroup<WallTime>, name: &str, scheme: &S, queries: &[Query]) {
     for &(square, occupied) in queries {
         let found = [scheme.rook(square, occupied), scheme.bishop(square, occupied), scheme.queen(square, occupied)];
@@ -72,7 +72,7 @@ fn time(
     group.bench_function(format!("{piece}/{scheme}"), |bencher| {
         bencher.iter(|| {
             for &(square, occupied) in queries {
-                // Or the compiler would work on several look-ups at once, which a search does not.
+                // Otherwise the compiler would interleave several look-ups, which a search does not.
                 black_box(look_up(square, occupied));
             }
         })

@@ -1,4 +1,4 @@
-//! Faults of the build: the build script, run as Cargo runs it, works or says in one sentence what is wrong.
+//! Faults of the build: the build script, run as by Cargo, either works or reports in one sentence what is wrong.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::SystemTime;
 
-/// The compiled build script of this very build: the newest of those beside the output folder.
+/// Returns this build's compiled build script, the newest of those beside the output folder.
 fn script() -> PathBuf {
     let builds = Path::new(env!("OUT_DIR")).ancestors().nth(2).unwrap();
     let name = format!("build-script-build{}", std::env::consts::EXE_SUFFIX);
@@ -24,7 +24,7 @@ fn script() -> PathBuf {
     scripts.max().expect("this package has a build script").1
 }
 
-/// A source tree with nothing but the default network, and an empty output folder beside it.
+/// Creates a source tree that holds only the default network, and an empty output folder beside it.
 fn source_tree(folder: &Path) -> (PathBuf, PathBuf) {
     let (source, out) = (folder.join("source"), folder.join("out"));
     fs::create_dir_all(source.join("assets")).unwrap();
@@ -33,7 +33,7 @@ fn source_tree(folder: &Path) -> (PathBuf, PathBuf) {
     (source, out)
 }
 
-/// The script as Cargo would start it.
+/// Returns the command that runs the script as Cargo would.
 fn command(out: &Path) -> Command {
     let mut command = Command::new(script());
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("EVALFILE");
@@ -45,10 +45,10 @@ fn command(out: &Path) -> Command {
     command
 }
 
-/// The directives that the script has printed for Cargo, which takes an error as the end of the build.
+/// Returns the directives that the script printed for Cargo. An error directive ends the build.
 fn directives(output: &Output) -> Vec<String> {
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && output.stderr.is_empty(), "the script fell over: {output:?}");
+    assert!(output.status.success() && output.stderr.is_empty(), "the script failed: {output:?}");
     printed.lines().filter_map(|line| line.strip_prefix("cargo::")).map(String::from).collect()
 }
 
@@ -65,7 +65,7 @@ fn succeed(command: &mut Command) -> Vec<String> {
     directives
 }
 
-/// The files of a folder and below it, with their contents.
+/// Returns all files in a folder and its subfolders with their contents.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -79,7 +79,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// By name, as the folder differs.
+/// Returns the files of an output folder by name, because the folders differ.
 fn blobs(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     contents(out).into_iter().map(|(path, bytes)| (name(path), bytes)).collect()
@@ -96,21 +96,21 @@ fn networks_that_cannot_be_embedded() {
         assert!(!folder.join("network.bin").exists());
     };
     refused(&folder.join("missing"), "it cannot be read: ");
-    // Even root cannot read what is in a file as if that were a folder.
+    // Even root cannot read a path inside a file.
     fs::copy(default_network(), &file).unwrap();
     refused(&file.join("inside"), "it cannot be read: ");
     fs::File::create(folder.join("endless")).unwrap().set_len((1 << 27) + 1).unwrap();
-    refused(&folder.join("endless"), "it has 134217729 bytes, allowed are at most 134217728");
-    refused(&folder, "it is no regular file");
+    refused(&folder.join("endless"), "it has 134217729 bytes, expected at most 134217728");
+    refused(&folder, "it is not a regular file");
     for (bytes, reason) in bad_networks() {
         fs::write(&file, bytes).unwrap();
         refused(&file, reason);
     }
     let relative = refusal(command(&folder).env("EVALFILE", "no such folder/network.zst"));
-    assert!(relative.contains(env!("CARGO_MANIFEST_DIR")), "{relative:?} does not say where it was looked for");
+    assert!(relative.contains(env!("CARGO_MANIFEST_DIR")), "{relative:?} does not name the absolute path");
 }
 
-/// A flipped bit is refused, or carries no meaning and changes nothing.
+/// A flipped bit is refused, or has no meaning and changes nothing.
 #[test]
 fn bits_flipped_in_a_network() {
     let folder = scratch("flips");
@@ -138,12 +138,12 @@ fn bits_flipped_in_a_network() {
 }
 
 #[test]
-fn surroundings_that_are_not_cargos() {
-    let folder = scratch("surroundings");
+fn environments_that_are_not_cargos() {
+    let folder = scratch("environments");
     let error = refusal(command(&folder).env_remove("OUT_DIR"));
-    assert_eq!(error, "OUT_DIR is not set: this program is for Cargo to run");
+    assert_eq!(error, "OUT_DIR is not set: only Cargo can run this program");
     let error = refusal(command(&folder).env_remove("CARGO_CFG_TARGET_ENDIAN"));
-    assert_eq!(error, "CARGO_CFG_TARGET_ENDIAN is not set: this program is for Cargo to run");
+    assert_eq!(error, "CARGO_CFG_TARGET_ENDIAN is not set: only Cargo can run this program");
     let error = refusal(command(&folder).env("CARGO_CFG_TARGET_ENDIAN", "big"));
     assert_eq!(error, "Kiln reads little-endian tables in place and cannot be built for a big-endian target");
     let nowhere = folder.join("missing");
@@ -152,7 +152,7 @@ fn surroundings_that_are_not_cargos() {
     assert!(contents(&folder).is_empty());
 }
 
-/// Spaces in paths do no harm, and nothing but the output folder is written: the source tree may be read-only.
+/// Paths may contain spaces, and only the output folder is written, so the source tree may be read-only.
 #[test]
 fn only_the_output_folder_is_written() {
     let folder = scratch("a read-only tree");
@@ -170,7 +170,7 @@ fn only_the_output_folder_is_written() {
     assert_eq!(blobs(&out), by_default);
 }
 
-/// Magics from a file are used if they are right; else the build does without and says why.
+/// Correct magics from a file are used; wrong ones are ignored with a warning.
 #[test]
 fn magics_from_a_file() {
     let folder = scratch("magics");
@@ -178,16 +178,16 @@ fn magics_from_a_file() {
     let warnings = |directives: &[String]| -> Vec<String> {
         directives.iter().filter_map(|line| line.strip_prefix("warning=")).map(String::from).collect()
     };
-    let searched = |out: &Path| fs::read(out.join("sliders.bin")).unwrap();
+    let sliders = |out: &Path| fs::read(out.join("sliders.bin")).unwrap();
     let directives = succeed(command(&out).current_dir(&source));
     assert!(directives.contains(&"rerun-if-changed=assets".into()) && warnings(&directives).is_empty());
-    let by_itself = searched(&out);
+    let without_file = sliders(&out);
 
     let file = source.join("assets/magics.txt");
     let other = kiln_gen::magic::to_text(&kiln_gen::magic::search(99).sliders);
     fs::write(&file, &other).unwrap();
     let directives = succeed(command(&out).current_dir(&source));
-    assert!(warnings(&directives).is_empty() && searched(&out) != by_itself, "{directives:?}");
+    assert!(warnings(&directives).is_empty() && sliders(&out) != without_file, "{directives:?}");
 
     for (text, reason) in [
         ("".into(), "there is no magic for a rook on square 0"),
@@ -198,15 +198,15 @@ fn magics_from_a_file() {
         fs::write(&file, text).unwrap();
         let directives = succeed(command(&out).current_dir(&source));
         let [warning] = &warnings(&directives)[..] else { panic!("one warning is expected: {directives:?}") };
-        let start = "assets/magics.txt is not used, magics are searched: ";
+        let start = "assets/magics.txt is not used, magics are searched instead: ";
         assert!(warning.starts_with(start) && warning.contains(reason), "{warning}");
-        assert_eq!(searched(&out), by_itself);
+        assert_eq!(sliders(&out), without_file);
     }
     fs::write(&file, [0xff, 0xfe]).unwrap();
     assert_eq!(warnings(&succeed(command(&out).current_dir(&source))).len(), 1);
 }
 
-/// Builds do not meet but in their output folders, and even there all write the same.
+/// Builds share only their output folders, to which all write the same bytes.
 #[test]
 fn builds_at_once() {
     let folder = scratch("at once");
@@ -217,12 +217,12 @@ fn builds_at_once() {
         let directives = directives(&process.wait_with_output().unwrap());
         assert!(!directives.iter().any(|line| line.starts_with("error=")), "{directives:?}");
     }
-    let fired = blobs(&outs[0]);
-    assert!(fired.len() >= 10, "{:?}", fired.keys());
-    assert_eq!(fired, blobs(&outs[1]));
-    // And so did the build of this very test; an earlier one may have left more there.
+    let written = blobs(&outs[0]);
+    assert!(written.len() >= 10, "{:?}", written.keys());
+    assert_eq!(written, blobs(&outs[1]));
+    // The build of this test wrote the same; an earlier build may have left more files.
     if std::env::var_os("EVALFILE").is_none() {
         let embedded = blobs(Path::new(env!("OUT_DIR")));
-        assert!(fired.iter().all(|(name, bytes)| embedded.get(name) == Some(bytes)));
+        assert!(written.iter().all(|(name, bytes)| embedded.get(name) == Some(bytes)));
     }
 }

@@ -1,4 +1,4 @@
-//! The generator in somebody else's engine: `examples/embed` is built as its user would, with a target folder of its own.
+//! kiln-gen in another crate: `examples/embed` is built as a user would build it, with a target folder of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Runs Cargo in a folder, without the settings of the Cargo that runs this test.
+/// Runs Cargo in a folder with another target folder.
 fn cargo(folder: &Path, target: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments).args(["--offline"]).current_dir(folder).env("CARGO_TARGET_DIR", target);
@@ -28,7 +28,7 @@ fn succeed(output: Output) -> String {
     text(&output.stdout)
 }
 
-/// The build's output folder of the example.
+/// Returns the output folder of the example's build script.
 fn out_dir(target: &Path) -> PathBuf {
     let builds = fs::read_dir(target.join("debug/build")).unwrap();
     let outs: Vec<PathBuf> = builds.map(|entry| entry.unwrap().path().join("out")).collect();
@@ -38,11 +38,11 @@ fn out_dir(target: &Path) -> PathBuf {
     out.clone()
 }
 
-/// The example works; and each blob whose size is changed after the build script stops the compilation.
+/// The example works, and does not compile if a blob's size is changed after the build script.
 #[test]
 fn tables_in_another_crate() {
     let target = scratch("embed");
-    // What an earlier run has damaged, or another version of the build script left behind.
+    // An earlier run may have left damaged blobs, or files of another version of the build script.
     let _ = fs::remove_dir_all(&target);
     let drawn = succeed(cargo(&example(), &target, &["run", "--locked", "--quiet"]));
     let rook = "rook e4, blockers e6 g4\n\
@@ -62,7 +62,7 @@ fn tables_in_another_crate() {
         let refused = cargo(&example(), &target, &["build", "--locked"]);
         fs::write(&file, &good).unwrap();
         let expected = format!("the blob \"{name}\" has another size than its type");
-        assert!(!refused.status.success(), "{name} with {} bytes was taken", bytes.len());
+        assert!(!refused.status.success(), "{name} with {} bytes was accepted", bytes.len());
         assert!(text(&refused.stderr).contains(&expected), "{}", text(&refused.stderr));
     }
     assert_eq!(succeed(cargo(&example(), &target, &["run", "--locked", "--quiet"])), drawn);
@@ -83,7 +83,7 @@ fn tables_need_neither_compression_nor_hashes_nor_a_serialiser() {
     assert_eq!(tree("normal"), ["embed", "include_bytes_aligned", "kiln-gen"], "the reader needs nothing else");
 }
 
-/// If the generator's types linked the standard library, its panic handler would clash with this crate's own.
+/// If the types linked the standard library, its panic handler would clash with the one of this crate.
 #[test]
 fn the_types_need_no_standard_library() {
     let folder = scratch("no-std");
@@ -101,7 +101,7 @@ fn the_types_need_no_standard_library() {
     succeed(cargo(&folder, &folder.join("target"), &["build"]));
     fs::write(folder.join("lib.rs"), format!("{library}extern crate std;\n")).unwrap();
     let clash = cargo(&folder, &folder.join("target"), &["build"]);
-    assert!(text(&clash.stderr).contains("panic_impl"), "this test would find nothing: {}", text(&clash.stderr));
+    assert!(text(&clash.stderr).contains("panic_impl"), "the test detects nothing: {}", text(&clash.stderr));
 }
 
 #[test]

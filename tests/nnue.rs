@@ -1,4 +1,4 @@
-//! The evaluation: symmetrical, and sensible in plain cases.
+//! The evaluation is symmetrical, and correct in clear cases.
 
 use kiln::board::Position;
 use kiln::nnue::{Evaluator, Network};
@@ -8,7 +8,7 @@ fn score(fen: &str) -> i32 {
     Evaluator::new(Network::embedded()).evaluate(&position).value()
 }
 
-/// The same position with colours swapped and the board turned over.
+/// Returns the position with colours swapped and the board flipped.
 fn swapped(fen: &str) -> String {
     let fields: Vec<&str> = fen.split(' ').collect();
     let case = |c: char| if c.is_ascii_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() };
@@ -17,7 +17,7 @@ fn swapped(fen: &str) -> String {
     format!("{} {side} - - 0 1", ranks.join("/"))
 }
 
-/// The same position seen in a mirror.
+/// Returns the position mirrored left to right.
 fn mirrored(fen: &str) -> String {
     let (placement, _) = fen.split_once(' ').unwrap();
     let ranks: Vec<String> = placement.split('/').map(|rank| rank.chars().rev().collect()).collect();
@@ -34,12 +34,12 @@ fn symmetrical() {
         assert_eq!(score(fen), score(&swapped(fen)), "{fen}");
         assert_eq!(score(fen), score(&mirrored(fen)), "{fen}");
     }
-    // Whoever moves is a little better off at most.
+    // The first move is a small advantage at most.
     assert!(score("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1").abs() < 60);
 }
 
 #[test]
-fn a_queen_more_is_better() {
+fn an_extra_queen_wins() {
     let more = score("4k3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 1");
     let less = score("4k3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 b - - 0 1");
     assert!(more > 600 && less < -600, "{more} {less}");

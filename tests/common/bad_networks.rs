@@ -1,15 +1,16 @@
-//! Files that are no sound networks. Whoever reads networks is tried on all of them: the build, the option `EvalFile`, and `kiln net`.
+//! Files that are not valid networks. All readers are tested with them: the build, the option `EvalFile`, and `kiln
+//! net`.
 
 use kiln_gen::network::{Asset, Header};
 
-/// A network of the default one's shape, so that the shape is no reason to refuse it, with a change.
+/// Returns a changed network of the default network's shape, so that the shape is not a reason to refuse it.
 fn changed(change: impl FnOnce(&mut Asset)) -> Vec<u8> {
-    let mut asset = Asset::random(Header { name: "to be spoilt".into(), ..super::default_header() }, 1);
+    let mut asset = Asset::random(Header { name: "to be broken".into(), ..super::default_header() }, 1);
     change(&mut asset);
     asset.to_bytes()
 }
 
-/// The contents of each file, and what the sentence that refuses it begins with.
+/// Returns the contents of each file and the start of the error message.
 pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
     let good = changed(|_| ());
     let with_byte = |place: usize, byte: u8| {
@@ -17,7 +18,7 @@ pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
         bytes[place] = byte;
         bytes
     };
-    let name = good.windows(12).position(|bytes| bytes == b"to be spoilt").expect("the header holds the name");
+    let name = good.windows(12).position(|bytes| bytes == b"to be broken").expect("the header holds the name");
     vec![
         (Vec::new(), "not a network asset: it does not begin with KILNNNUE"),
         (good[..7].into(), "not a network asset: it does not begin with KILNNNUE"),
@@ -26,11 +27,11 @@ pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
         (good[..50].into(), "the file ends within its header"),
         (good[..good.len() - 1].into(), "the payload cannot be decompressed: "),
         ([&good[..], &[0]].concat(), "the payload cannot be decompressed: "),
-        (with_byte(8, 5), "format version 5, only version 4 is known"),
-        // A flipped bit in the header, which still can be read.
+        (with_byte(8, 5), "the format version is 5, expected 4"),
+        // A flipped bit in a header that still can be decoded.
         (with_byte(name, b'T'), "the contents do not have the SHA-256 that the header states: the file is damaged"),
-        (changed(|asset| asset.header.hidden = 33), "hidden is 33, allowed is 32 to 2048 in steps of 32"),
-        (changed(|asset| asset.header.output_buckets[32] = 8), "output_buckets is 8, allowed is 0 to 7"),
+        (changed(|asset| asset.header.hidden = 33), "hidden is 33, expected 32 to 2048 in steps of 32"),
+        (changed(|asset| asset.header.output_buckets[32] = 8), "output_buckets is 8, expected 0 to 7"),
         (changed(|asset| asset.features[5] = 2000), "the feature weights can overflow: "),
         // A zip bomb: 32 MiB of zeros in a few hundred bytes.
         (changed(|asset| asset.features = vec![0; 1 << 24]), "the payload cannot be decompressed: "),
