@@ -43,8 +43,8 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
     }
     assert_eq!(out.len(), N / 2);
     // SAFETY: this module is compiled only if the target has AVX2; N / 2 is a multiple of 2 * LANES, otherwise the
-    // order is the plain one. So loads of LANES numbers end at N at most and are aligned as the row is, and stores of 2
-    // * LANES bytes end at N / 2 at most, the length of `out`.
+    // order is the plain one. So loads of LANES numbers end at N at most and are aligned as the row is, and stores of
+    // 2 * LANES bytes end at N / 2 at most, the length of `out`.
     unsafe {
         let (zero, most) = (_mm256_setzero_si256(), _mm256_set1_epi16(255));
         let product = |i: usize| {

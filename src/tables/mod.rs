@@ -39,8 +39,8 @@ const _: () = {
 fn slider_attacks(magic: &Magic, occupied: Bitboard) -> Bitboard {
     let index = magic.index(occupied.0);
     debug_assert!(index < SLIDER_ATTACKS.len());
-    // SAFETY: `index` is below `magic.end()`, which the assertion above compares with the table's length for all
-    // magics.
+    // SAFETY: `index` is below `magic.end()`. The assertions above check every magic's shift, and that its end is within
+    // the table.
     Bitboard(unsafe { *SLIDER_ATTACKS.get_unchecked(index) })
 }
 

@@ -52,7 +52,7 @@ impl Asset {
     }
 }
 
-/// Returns the square root rounded down. `f64::sqrt` is not in `core` and may differ between hosts.
+/// Returns the square root rounded down. `f64::sqrt` is not in `core`.
 fn square_root(number: usize) -> f64 {
     number.isqrt() as f64
 }
