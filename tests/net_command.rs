@@ -144,7 +144,7 @@ fn exchange_with_bullet() {
         (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 31 "),
         (&["--hidden", "64", "--king-buckets", "no file"], "cannot read the king buckets from no file: "),
         (&["--hidden", "64", "--name", "a\nb"], "name holds '\\n', "),
-        (&["--hidden", "64"], "the file has 395456 bytes, the dimensions ask for 98690, or 98752 with padding"),
+        (&["--hidden", "64"], "the file has 395456 bytes, expected 98690 for this shape, or 98752 with padding"),
         (&["--hidden"], "missing argument for option '--hidden'"),
         (&["--width", "64"], "invalid option '--width'"),
     ] {
