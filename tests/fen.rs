@@ -93,7 +93,7 @@ fn invalid_fens_are_rejected_with_a_reason() {
     assert!(bad.len() >= 30);
     for (fen, field, text, expected) in bad {
         let error = fen.parse::<Position>().expect_err(fen);
-        assert_eq!(error, FenError { field, text: text.into(), expected }, "{fen}");
+        assert_eq!(error, FenError { field, text: text.into(), expected: expected.into() }, "{fen}");
         assert_eq!(error.to_string(), format!("bad {field} {text:?}: expected {expected}"));
     }
 }

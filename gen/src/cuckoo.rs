@@ -27,14 +27,15 @@ impl fmt::Display for CuckooError {
         let [a, b] = self.squares;
         write!(
             f,
-            "the Zobrist keys allow no cuckoo table: the move between squares {a} and {b} has no slot; take another seed"
+            "the Zobrist keys allow no cuckoo table: the move between squares {a} and {b} has no slot; try another \
+             seed"
         )
     }
 }
 
 impl core::error::Error for CuckooError {}
 
-/// Returns every reversible move as (key difference, its two squares, the lower first), by colour, type and squares.
+/// Returns every reversible move as (key difference, its two squares, the lower first), by color, type and squares.
 pub fn reversible_moves(keys: &Zobrist) -> impl Iterator<Item = (u64, [Square; 2])> + '_ {
     keys.pieces.iter().flat_map(move |types| {
         // Pawns, the first type, cannot move back.

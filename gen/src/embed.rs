@@ -6,7 +6,7 @@
 #[doc(hidden)]
 pub use include_bytes_aligned::include_bytes_aligned;
 
-// The macros name the alignment by a literal.
+// The macros need the alignment as a literal.
 const _: () = assert!(crate::layout::ALIGN == 64);
 
 /// Embeds the blob `NAME.bin` from `OUT_DIR` and views it as one value, without start-up work.

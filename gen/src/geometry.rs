@@ -90,7 +90,7 @@ pub fn attacks(color: usize, kind: usize, square: Square, occupied: u64) -> u64 
     }
 }
 
-/// The captures of a pawn, by colour.
+/// The captures of a pawn, by color.
 const PAWN: [[Step; 2]; 2] = [[(-1, 1), (1, 1)], [(-1, -1), (1, -1)]];
 
 /// Returns the attack sets of pawns, knights and kings.

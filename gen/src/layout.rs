@@ -77,7 +77,7 @@ plain_structs! {
 
     /// Attack sets of the leapers: pawns, knights and kings.
     pub struct Leapers {
-        /// Pawn captures by colour (white first) and square.
+        /// Pawn captures by color (white first) and square.
         pub pawn: [[u64; 64]; 2],
         /// Knight attacks by square.
         pub knight: [u64; 64],
@@ -87,7 +87,7 @@ plain_structs! {
 
     /// Attack sets of all pieces on an empty board.
     pub struct PseudoAttacks {
-        /// By colour (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
+        /// By color (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
         pub pieces: [[[u64; 64]; 6]; 2],
     }
 
@@ -102,9 +102,9 @@ plain_structs! {
 
     /// Random keys, combined by exclusive or into the Zobrist key of a position.
     pub struct Zobrist {
-        /// By colour (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
+        /// By color (white first), piece type (pawn, knight, bishop, rook, queen, king) and square.
         pub pieces: [[[u64; 64]; 6]; 2],
-        /// Castling rights by colour and file of the rook, as Chess960 needs.
+        /// Castling rights by color and file of the rook, as Chess960 needs.
         pub castling: [[u64; 8]; 2],
         /// Possible en passant capture by file.
         pub en_passant: [u64; 8],
@@ -112,7 +112,7 @@ plain_structs! {
         pub black_to_move: u64,
     }
 
-    /// Superpiece geometry: the targets of a queen and knight in one from each square, in 8 lanes of 8 slots.
+    /// Superpiece geometry: the targets from each square of a queen and knight in one, in 8 lanes of 8 slots.
     ///
     /// Lane *d* (N, NE, E, SE, S, SW, W, NW) holds slots 8*d*…8*d*+7: first one knight square, clockwise of the
     /// direction, then the squares at distance 1…7. The idea is from the articles on incremental attack tables by the
@@ -267,7 +267,7 @@ impl Packing {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Features<const HIDDEN: usize, const SETS: usize> {
-    /// By feature set (king bucket of the perspective and state of the piece), the piece's colour (0 = the
+    /// By feature set (king bucket of the perspective and state of the piece), the piece's color (0 = the
     /// perspective's own), its type, and its square from the perspective's side.
     pub weights: [[[[[i16; HIDDEN]; 64]; 6]; 2]; SETS],
     /// The value of an accumulator without features.
@@ -292,7 +292,7 @@ pub struct SingleHead<const HIDDEN: usize, const BUCKETS: usize> {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LayersHead<const QUADS: usize, const FIRST: usize, const SECOND: usize, const BUCKETS: usize> {
-    /// By output bucket, group and neuron: the weights of four neighbouring inputs, as byte dot products need them.
+    /// By output bucket, group and neuron: the weights of four consecutive inputs, as byte dot products need them.
     pub first: [[[[i8; 4]; FIRST]; QUADS]; BUCKETS],
     /// Bias of the first layer.
     pub first_bias: [[f32; FIRST]; BUCKETS],

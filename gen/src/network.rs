@@ -20,7 +20,7 @@
 //! let bytes = material().to_bytes();
 //! let asset = Asset::from_bytes(&bytes)?;
 //! assert_eq!(asset.header.shape().to_string(), "(768hm -> 32)x2 -> 1");
-//! // White: king e1 and queen d1; Black: king e8. Pieces are colour, type and square.
+//! // White: king e1 and queen d1; Black: king e8. Pieces are color, type and square.
 //! let pieces = [(0, 5, 4), (0, 4, 3), (1, 5, 60)];
 //! assert!(asset.evaluate(&pieces, false) > 900);
 //! # Ok::<(), kiln_gen::network::AssetError>(())

@@ -101,7 +101,7 @@ fn keys_without_a_cuckoo_table_are_refused() {
     let mut equal = good;
     equal.pieces[0][5] = [7; 64];
     let refusal = cuckoo::cuckoo(&equal).unwrap_err();
-    assert!(refusal.to_string().contains("take another seed"), "{refusal}");
+    assert!(refusal.to_string().contains("try another seed"), "{refusal}");
     // Two moves of one difference have a slot each, but only one is found.
     let mut pair = good;
     let [a1, b1, c1] = [0, 1, 2];

@@ -51,12 +51,12 @@ pub struct FenError {
     /// Its text, or the part of it that is wrong.
     pub text: String,
     /// What is allowed there.
-    pub expected: &'static str,
+    pub expected: String,
 }
 
 impl FenError {
-    fn new(field: FenField, text: impl fmt::Display, expected: &'static str) -> Self {
-        Self { field, text: text.to_string(), expected }
+    fn new(field: FenField, text: impl fmt::Display, expected: &str) -> Self {
+        Self { field, text: text.to_string(), expected: expected.into() }
     }
 }
 
@@ -115,7 +115,8 @@ impl FromStr for Position {
 fn parse_number(text: Option<&&str>, default: u16, field: FenField) -> Result<u16, FenError> {
     let Some(text) = text else { return Ok(default) };
     let digits = text.bytes().all(|b| b.is_ascii_digit());
-    text.parse().ok().filter(|_| digits).ok_or_else(|| FenError::new(field, text, "a whole number from 0 to 65535"))
+    let expected = || format!("a whole number from 0 to {}", u16::MAX);
+    text.parse().ok().filter(|_| digits).ok_or_else(|| FenError::new(field, text, &expected()))
 }
 
 /// Writes the first field of a FEN: the piece placement.
@@ -178,19 +179,24 @@ fn parse_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
     Ok(pieces)
 }
 
+/// The most pieces of a side.
+const MAX_PIECES: usize = 16;
+/// The most pawns of a side.
+const MAX_PAWNS: usize = 8;
+
 fn check_material(pieces: &[(Piece, Square)], text: &str) -> Result<(), FenError> {
-    let error = |expected| Err(FenError::new(FenField::Placement, text, expected));
+    let error = |expected: &str| Err(FenError::new(FenField::Placement, text, expected));
     for color in Color::ALL {
         let own = pieces.iter().filter(|(piece, _)| piece.color() == color);
         let count = |kind| own.clone().filter(|(piece, _)| piece.kind() == kind).count();
         if count(PieceType::King) != 1 {
             return error("one king on each side");
         }
-        if own.clone().count() > 16 {
-            return error("at most 16 pieces on each side");
+        if own.clone().count() > MAX_PIECES {
+            return error(&format!("at most {MAX_PIECES} pieces on each side"));
         }
-        if count(PieceType::Pawn) > 8 {
-            return error("at most 8 pawns on each side");
+        if count(PieceType::Pawn) > MAX_PAWNS {
+            return error(&format!("at most {MAX_PAWNS} pawns on each side"));
         }
     }
     let is_edge = |square: Square| matches!(square.rank(), Rank::First | Rank::Eighth);

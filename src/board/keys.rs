@@ -4,6 +4,15 @@ use crate::tables::piece_key;
 use crate::types::{Color, Piece, PieceType, Square};
 
 /// The Zobrist keys of a position: one for the whole position, the others for subsets of the pieces.
+///
+/// ```
+/// use kiln::board::Position;
+///
+/// let start = Position::startpos();
+/// let next = start.make(start.parse_move("g1f3").unwrap());
+/// assert_eq!(next.keys().pawn(), start.keys().pawn());
+/// assert_ne!(next.keys().minor(), start.keys().minor());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keys([u64; Self::COUNT]);
 

@@ -123,8 +123,8 @@ impl Position {
         self.key() ^ key(from) ^ key(to) ^ moved ^ black_to_move_key()
     }
 
-    /// Returns the position after a null move, in which the side to move passes. It must not be in check. The halfmove
-    /// clock restarts, so that no earlier position counts as repeated.
+    /// Returns the position after a null move, in which the side to move passes. That side must not be in check. The
+    /// halfmove clock restarts, so that no earlier position counts as repeated.
     #[must_use]
     pub fn make_null(&self) -> Self {
         debug_assert!(!self.in_check());

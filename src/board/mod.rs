@@ -17,7 +17,6 @@ pub use fen::{FenError, FenField};
 pub use game_history::GameHistory;
 pub use keys::Keys;
 pub use move_list::{MAX_MOVES, MoveList};
-pub use place::Place;
 pub use see::SEE_VALUES;
 
 use crate::simd::{Aligned, Wordboard};
@@ -26,6 +25,7 @@ use crate::tables::{
     pawn_attacks, rook_attacks,
 };
 use crate::types::{Bitboard, CastlingRights, CastlingSide, Color, Move, MoveKind, Piece, PieceType, Square};
+use place::Place;
 use std::fmt;
 use std::mem::offset_of;
 

@@ -242,8 +242,8 @@ impl Position {
         }
     }
 
-    /// Returns whether the king is safe after the pawn on `from` captures en passant on `to`. Pins do not tell, because
-    /// two pawns leave their rank at once.
+    /// Returns whether the king is safe after the pawn on `from` captures en passant on `to`. Pins are not enough to
+    /// decide this, because two pawns leave their rank at once.
     pub(super) fn is_legal_en_passant(&self, from: Square, to: Square) -> bool {
         let victim = Bitboard::from(to.forward(!self.side));
         let occupied = (self.occupied() - from.into() - victim) | to.into();

@@ -50,7 +50,7 @@ impl Position {
     }
 
     /// Parses a move in standard algebraic notation, with or without the symbols for captures, promotions, check and
-    /// mate, and with castling written with letters or zeros. Returns `None` if no legal move is written so.
+    /// mate, and with castling written with letters or zeros. Returns `None` if no legal move matches.
     ///
     /// ```
     /// use kiln::board::Position;

@@ -1,4 +1,4 @@
-//! Training data on disk: games of self-play, which `kiln datagen` writes and the trainer reads.
+//! Training data on disk: self-play games, which `kiln datagen` writes and the trainer reads.
 //!
 //! A shard is a file of games in viriformat (the format of the engine Viridithas, documented in its crate
 //! `viriformat`), compressed with zstd. A [`Sidecar`] with the same file name records its provenance. This module

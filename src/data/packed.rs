@@ -79,14 +79,18 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
     let en_passant = match flags & !BLACK {
         NO_SQUARE => "-".into(),
         square => Square::from_index(square.into()).map(|square| square.to_string()).ok_or_else(|| {
-            format!("{square} is not an en passant square; squares are 0 to 63, and {NO_SQUARE} is none")
+            let last = Square::COUNT - 1;
+            format!("{square} is not an en passant square; squares are 0 to {last}, and {NO_SQUARE} is none")
         })?,
     };
     let outcome = match outcome {
         0 => Outcome::BlackWins,
         1 => Outcome::Draw,
         2 => Outcome::WhiteWins,
-        other => return Err(format!("{other} is not an outcome; outcomes are 0 to 2")),
+        other => {
+            let (first, last) = (Outcome::BlackWins as u8, Outcome::WhiteWins as u8);
+            return Err(format!("{other} is not an outcome; outcomes are {first} to {last}"));
+        }
     };
     let rows = placement(|square| board[square]);
     let side = if flags & BLACK == 0 { 'w' } else { 'b' };

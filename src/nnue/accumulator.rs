@@ -11,11 +11,11 @@ use kiln_gen::network::{THREAT_STATES, threat_state};
 /// threat state. They do not depend on the perspective.
 type Inputs = Aligned<[u8; 64]>;
 
-/// The difference of inputs between two neighbouring threat states.
+/// The difference of inputs between two consecutive threat states.
 const STATE_STEP: u8 = 16;
 /// The number of threat states of a piece.
 const STATES: usize = if THREATS { THREAT_STATES } else { 1 };
-/// The number of pieces by type and colour.
+/// The number of pieces by type and color.
 const PIECES: usize = 12;
 const KING_BUCKETS: usize = SHAPE.inputs.king_bucket_count();
 static KING_BUCKET: [u8; 64] = SHAPE.inputs.king_buckets;
@@ -147,7 +147,7 @@ struct AccumulatorCacheEntry {
 
 /// Scores the positions of a line of moves.
 ///
-/// Accumulators are computed lazily, when a score is asked for, from the last position of the line that has one with
+/// Accumulators are computed lazily, when a score is requested, from the last position of the line that has one with
 /// the same perspective. The caller calls [`push`](Self::push) before each move, null moves included, and
 /// [`pop`](Self::pop) when it takes the move back.
 ///

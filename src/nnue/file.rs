@@ -33,7 +33,7 @@ pub enum LoadError {
     Asset(AssetError),
     /// The network has another shape than [`SHAPE`].
     Shape(Box<NetworkShape>),
-    /// The system refused the memory.
+    /// The system refused an allocation.
     Memory(io::Error),
 }
 
@@ -72,13 +72,18 @@ impl Network {
     /// Uses the arranged weights in the cache folder if they are there and undamaged, and otherwise writes them there.
     /// If they cannot be written, this process keeps a copy of its own.
     ///
+    /// ```no_run
+    /// let network = kiln::nnue::Network::load("nets/test-17.nnue.zst".as_ref())?;
+    /// # Ok::<(), kiln::nnue::LoadError>(())
+    /// ```
+    ///
     /// # Errors
     /// If the file is not a valid asset, its shape differs from [`SHAPE`], or there is no memory for it.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         Self::load_with_cache(path, cache_folder().as_deref())
     }
 
-    /// Does what [`Network::load`] does, with another cache folder or none.
+    /// Does what [`Network::load`] does, with this cache folder, or without a cache if it is `None`.
     ///
     /// # Errors
     /// As [`Network::load`].

@@ -1,7 +1,7 @@
 //! The evaluation network: embedded weights or a loaded file, accumulators updated move by move, and the score.
 //!
 //! Each side has a perspective: ranks counted from its side, files mirrored (if the network has mirrored inputs) when
-//! its king is on files e to h, own pieces first. Its king's square chooses the king bucket, a set of feature weights.
+//! its king is on files e to h, own pieces first. Its king's square selects the king bucket, a set of feature weights.
 //! An accumulator sums the weights of one perspective's features, and the head of the network computes the score from
 //! both accumulators, the side to move's first. The network's shape comes from the asset at build time.
 
@@ -45,16 +45,13 @@ const _: () = assert!(PACKING.vector == native::PACKING.vector, "the build arran
 
 /// The weights of a network of the shape that the engine is compiled for. Clones share them.
 ///
-/// Loads a network from a file and scores a position with it:
-///
-/// ```no_run
+/// ```
 /// use kiln::board::Position;
 /// use kiln::nnue::{Evaluator, Network};
-/// use std::path::Path;
-/// let network = Network::load(Path::new("nets/test-17.nnue.zst"))?;
+///
+/// let network = Network::embedded();
 /// let score = Evaluator::new(network.clone()).evaluate(&Position::startpos());
-/// println!("{} scores the start position at {} centipawns", network.name(), score.value());
-/// # Ok::<(), kiln::nnue::LoadError>(())
+/// println!("{} scores the starting position at {} centipawns", network.name(), score.value());
 /// ```
 #[derive(Clone)]
 pub struct Network {

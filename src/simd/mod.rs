@@ -26,17 +26,17 @@ pub const NAME: &str = if cfg!(all(target_arch = "x86_64", target_feature = "avx
 
 use std::mem::MaybeUninit;
 
-/// A row of weights or activations at the alignment of a cache line.
+/// A row of weights or activations, aligned to a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Row<const N: usize>(pub [i16; N]);
 
-/// A value at the alignment of a cache line.
+/// A value aligned to a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Aligned<T>(pub T);
 
-/// A 16-bit word for each square, in which bit *i* belongs to piece number *i* of one side.
+/// A 16-bit word for each square, in which bit *i* stands for the piece with id *i* of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Wordboard(pub [u16; 64]);

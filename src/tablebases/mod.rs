@@ -18,7 +18,7 @@ use prober::Prober;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// The outcome of a position by best play, for the side to move, from worst to best.
+/// The outcome of a position with best play, for the side to move, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wdl {
     /// A loss.
@@ -114,7 +114,7 @@ impl Tablebases {
         if position.halfmove_clock() == 0 { self.wdl(position) } else { None }
     }
 
-    /// Returns the distance to zeroing (DTZ): the number of plies to the next capture or pawn move by best play. It is
+    /// Returns the distance to zeroing (DTZ): the number of plies to the next capture or pawn move with best play. It is
     /// positive for a win, negative for a loss and 0 for a draw, and exceeds 100 in size if the fifty-move rule makes
     /// the position a draw. As stored in the tables, it can be one ply too large. The halfmove clock is ignored.
     /// Returns `None` if the position is in no table or has no legal move.

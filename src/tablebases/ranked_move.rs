@@ -10,7 +10,7 @@ pub struct RankedMove {
     pub mv: Move,
     /// The tablebase rank: higher is better, and the search chooses among moves of equal rank.
     pub tb_rank: i32,
-    /// The outcome by best play, for the side that plays the move.
+    /// The outcome with best play, for the side that plays the move.
     pub wdl: Wdl,
 }
 

@@ -27,10 +27,7 @@ const _: () = {
     while square < 128 {
         let magic = if square < 64 { &rook[square] } else { &bishop[square - 64] };
         assert!(0 < magic.shift && magic.shift < 64, "the blob of slider magics is damaged");
-        assert!(
-            magic.end() <= SLIDER_ATTACKS.len(),
-            "the blobs of sliders and of their attacks do not belong together"
-        );
+        assert!(magic.end() <= SLIDER_ATTACKS.len(), "the blobs of sliders and of their attacks do not match");
         square += 1;
     }
 };
@@ -39,8 +36,8 @@ const _: () = {
 fn slider_attacks(magic: &Magic, occupied: Bitboard) -> Bitboard {
     let index = magic.index(occupied.0);
     debug_assert!(index < SLIDER_ATTACKS.len());
-    // SAFETY: `index` is below `magic.end()`. The assertions above check every magic's shift, and that its end is within
-    // the table.
+    // SAFETY: `index` is below `magic.end()`. The assertions above check every magic's shift, and that its end is
+    // within the table.
     Bitboard(unsafe { *SLIDER_ATTACKS.get_unchecked(index) })
 }
 
@@ -104,7 +101,7 @@ pub fn pseudo_attacks(piece: Piece, square: Square) -> Bitboard {
 
 /// Returns the attack set of a piece, including own pieces that it defends.
 ///
-/// Without branches on the piece type: a queen's attack set, intersected with the piece's pseudo attacks.
+/// Does not branch on the piece type: it intersects the attack set of a queen with the piece's [`pseudo_attacks`].
 #[inline]
 pub fn attacks(piece: Piece, square: Square, occupied: Bitboard) -> Bitboard {
     // A queen attacks all squares that any other piece does, except a knight's, which nothing can block.
@@ -179,7 +176,7 @@ mod tests {
         attacks
     }
 
-    /// Returns all subsets of a slider's pseudo attacks, the edges included.
+    /// Returns all subsets of a slider's pseudo-attacks, the edges included.
     fn all_occupancies(pseudo_attacks: Bitboard) -> impl Iterator<Item = Bitboard> {
         let mut next = Some(0u64);
         std::iter::from_fn(move || {
@@ -262,7 +259,8 @@ mod tests {
         use std::slice::from_ref;
         let manifest = manifest();
         let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
-        let expected = "sliders slider_attacks pseudo_attacks lines superpiece zobrist cuckoo reductions network_features network_head";
+        let expected = "sliders slider_attacks pseudo_attacks lines superpiece zobrist cuckoo reductions \
+                        network_features network_head";
         assert_eq!(names, expected.split(' ').collect::<Vec<_>>());
         let hashes = [
             hash(from_ref(SLIDERS)),

@@ -101,7 +101,7 @@ mod tests {
                 let expected: u8 =
                     attacks.iter().filter(|(_, attacked)| attacked.has(target)).map(|(bit, _)| bit).sum();
                 assert_eq!(found, expected, "{square} {target}");
-                // From the target, only the pawns change colour.
+                // From the target, only the pawns change color.
                 let (back, pawns) = (SUPERPIECE.pieces[target][square], pieces::WHITE_PAWN | pieces::BLACK_PAWN);
                 assert_eq!(back & !pawns, found & !pawns);
                 assert_eq!(back & pieces::WHITE_PAWN != 0, found & pieces::BLACK_PAWN != 0);

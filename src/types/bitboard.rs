@@ -7,7 +7,8 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, N
 /// A set of squares: bit *n* is square number *n*, with a1 = 0, b1 = 1, …, h8 = 63.
 ///
 /// The operators `&`, `|`, `^` and `!` work on sets, and `-` is set difference. Iterating yields the squares in
-/// ascending order. `Display` draws the board from White's side; this is the set below, b1 and the e-file without e4:
+/// ascending order. `Display` draws the board from White's side, here with the example's set of b1 and the e-file
+/// without e4:
 ///
 /// ```text
 /// . . . . X . . .

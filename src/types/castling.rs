@@ -5,6 +5,13 @@ use super::{Color, File, small_enum};
 small_enum! {
     /// The side of the board on which a king castles: kingside (the king ends on the g-file) or queenside (on the
     /// c-file).
+    ///
+    /// ```
+    /// use kiln::types::{CastlingSide, File};
+    ///
+    /// let side = CastlingSide::Queen;
+    /// assert_eq!((side.king_target(), side.rook_target()), (File::C, File::D));
+    /// ```
     CastlingSide, 2, [King, Queen]
 }
 

@@ -5,11 +5,26 @@ use std::ops::Not;
 
 small_enum! {
     /// White or Black.
+    ///
+    /// ```
+    /// use kiln::types::Color;
+    ///
+    /// assert_eq!(!Color::White, Color::Black);
+    /// assert_eq!(["White", "Black"][Color::Black.index()], "Black");
+    /// ```
     Color, 2, [White, Black]
 }
 
 small_enum! {
-    /// A type of piece.
+    /// A type of piece. Arrays of six are indexed by it.
+    ///
+    /// ```
+    /// use kiln::types::PieceType;
+    ///
+    /// const VALUES: [i32; 6] = [100, 300, 300, 500, 900, 0];
+    /// assert_eq!(VALUES[PieceType::Rook], 500);
+    /// assert_eq!(PieceType::Knight.letter(), 'n');
+    /// ```
     PieceType, 6, [Pawn, Knight, Bishop, Rook, Queen, King]
 }
 

@@ -5,11 +5,23 @@ use std::fmt;
 
 small_enum! {
     /// A file of the board, from left to right as White sees it.
+    ///
+    /// ```
+    /// use kiln::types::{File, Square};
+    ///
+    /// assert_eq!((Square::E4.file(), File::E.letter()), (File::E, 'e'));
+    /// ```
     File, 8, [A, B, C, D, E, F, G, H]
 }
 
 small_enum! {
     /// A rank of the board, counted from White's side.
+    ///
+    /// ```
+    /// use kiln::types::{Color, Rank};
+    ///
+    /// assert_eq!(Rank::Second.relative(Color::Black), Rank::Seventh);
+    /// ```
     Rank, 8, [First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth]
 }
 
@@ -27,12 +39,6 @@ impl File {
 
 impl Rank {
     /// Returns the rank as `side` counts it: for Black, the first rank is the eighth.
-    ///
-    /// ```
-    /// use kiln::types::{Color, Rank};
-    ///
-    /// assert_eq!(Rank::Second.relative(Color::Black), Rank::Seventh);
-    /// ```
     #[inline]
     pub fn relative(self, side: Color) -> Self {
         // SAFETY: a number below 8 stays below 8 when XORed with 0 or 7.

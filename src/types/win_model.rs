@@ -6,7 +6,15 @@ use super::Score;
 ///
 /// A score of x pawns wins with probability σ((x − a) / b) and loses with probability σ((−x − a) / b); the rest are
 /// draws. Both parameters depend linearly on the material: a is the score that wins half of the games, b the width of
-/// the curve. The idea is Stockfish's, which uses polynomials of the third degree.
+/// the curve. The idea is Stockfish's, which uses third-degree polynomials.
+///
+/// ```
+/// use kiln::types::{Score, WinModel};
+///
+/// let [win, draw, loss] = WinModel::DEFAULT.wdl(Score::centipawns(84), 78);
+/// assert_eq!(win + draw + loss, 1000);
+/// assert!((490..=510).contains(&win) && loss < draw);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WinModel {
     /// The constant term and slope of a, then those of b, in thousandths of a pawn. The slopes are per pawn of

@@ -36,7 +36,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 const POOL: usize = 3;
 /// Times that a part of the table is packed again in one step.
 const REPACKS: usize = 2;
-/// Sliders and squares: rooks first, then bishops.
+/// The number of pairs of slider and square: rooks first, then bishops.
 const SQUARES: usize = 128;
 /// The most index bits of a window.
 const WIDEST: u32 = 12;
@@ -188,7 +188,7 @@ impl Window {
     }
 }
 
-/// Most entries of the table while windows are placed, far more than plain tables need.
+/// The most entries of the table while windows are placed, far more than plain tables need.
 const TABLE_LIMIT: usize = 1 << 18;
 
 /// Windows with their offsets in one table.
@@ -302,8 +302,8 @@ fn shifted(words: &[u64], shift: usize) -> impl Iterator<Item = u64> {
     words.iter().chain(core::iter::once(&0)).zip(carries).map(move |(word, carry)| word << shift | carry)
 }
 
-/// Runs `steps` steps of a [`DenseSearch`] with short local searches. Even 0 steps give denser tables than
-/// [`magic::search`](super::search).
+/// Runs `steps` steps of a [`DenseSearch`] with short local searches and returns its tables. Even 0 steps give denser
+/// tables than [`magic::search`](super::search).
 ///
 /// ```
 /// let tables = kiln_gen::magic::dense::search(1, 0);
@@ -338,8 +338,8 @@ pub struct DenseSearch {
 }
 
 impl DenseSearch {
-    /// Starts from constructed factors and some known ones. The local search of each step stops after `patience` trials
-    /// without success.
+    /// Returns a search that starts from constructed factors and some known ones. The local search of each step stops
+    /// after `patience` trials without success.
     pub fn new(seed: u64, patience: u32) -> Self {
         let mut search = Self::empty(seed, patience);
         let mut random = search.random();

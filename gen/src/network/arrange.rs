@@ -18,7 +18,7 @@ pub struct NetworkBlob {
     pub bytes: Vec<u8>,
 }
 
-/// The 32-bit numbers of a cache line, which the biases of the output buckets fill.
+/// The 32-bit numbers in a cache line, to which the biases of the output buckets are padded.
 const BIASES: usize = 16;
 
 fn write<T: Plain>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>) {

@@ -57,7 +57,7 @@ pub struct Header {
     pub qb: u16,
     /// Centipawns per unit of output.
     pub scale: u16,
-    /// Constants of the win-draw-loss model, all zero if not known. The probability to win at a score of x pawns is
+    /// Constants of the win-draw-loss model, all zero if not known. The probability of winning at a score of x pawns is
     /// σ((x − a) / b), where a and b are linear in the material on the board (pawns, knights, bishops, rooks, queens
     /// count 1, 3, 3, 5, 9). In thousandths of a pawn: a without material, a per pawn's worth of material, and the same
     /// for b.
@@ -92,11 +92,12 @@ pub struct Provenance {
 /// perspective's king is on files e to h.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Inputs {
-    /// Whether the board is mirrored left to right when the own king is on files e to h.
+    /// Whether the board is mirrored left to right when the perspective's king is on files e to h.
     pub mirrored: bool,
-    /// Whether both kings share the plane of the own king, which leaves 11 planes.
+    /// Whether both kings share one plane, that of the perspective's king, which leaves 11 planes.
     pub merged_kings: bool,
-    /// The bucket by the own king's relative square. If the board is mirrored, files e to h repeat files d to a.
+    /// The bucket by the relative square of the perspective's king. If the board is mirrored, files e to h repeat files
+    /// d to a.
     pub king_buckets: [u8; 64],
     /// Whether attacked and defended pieces have features of their own, by [`threat_state`].
     pub threats: bool,
@@ -143,6 +144,9 @@ pub struct Expected {
 }
 
 /// Returns `count` output buckets, 1 to 8, of equal width by the number of pieces on the board, 2 to 32.
+///
+/// # Panics
+/// If `count` is 0.
 pub fn equal_output_buckets(count: u8) -> [u8; 33] {
     let width = 32_usize.div_ceil(count.into());
     core::array::from_fn(|pieces| (pieces.saturating_sub(2) / width) as u8)

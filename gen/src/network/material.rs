@@ -43,7 +43,7 @@ fn placement(kind: usize, file: i32, rank: i32) -> i32 {
         _ => match rank {
             0 => [20, 30, 10, 0][file_centre as usize],
             1 => [5, 5, -10, -15][file_centre as usize],
-            // In the endgame the king belongs in the centre, so the malus for stepping forward is small.
+            // In the endgame the king belongs in the centre, so the penalty for stepping forward is small.
             _ => -20 + 3 * file_centre,
         },
     }
@@ -60,12 +60,12 @@ pub fn material() -> Asset {
         (num + num.signum() * den / 2) / den
     };
     let mut features: Vec<i16> = Vec::with_capacity(768 * HIDDEN);
-    for colour in 0..2 {
+    for color in 0..2 {
         for (kind, worth) in VALUES.into_iter().enumerate() {
             for square in 0..64 {
-                let rank = if colour == 0 { square / 8 } else { 7 - square / 8 };
+                let rank = if color == 0 { square / 8 } else { 7 - square / 8 };
                 let value = in_units(worth + placement(kind, square % 8, rank));
-                let balance = if colour == 0 { value } else { -value } as i16;
+                let balance = if color == 0 { value } else { -value } as i16;
                 features.extend((0..HIDDEN).map(|neuron| if neuron % 2 == 0 { balance } else { -balance }));
             }
         }

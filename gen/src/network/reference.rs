@@ -12,7 +12,7 @@ const POSITIONS: &str = include_str!("positions.txt");
 impl Asset {
     /// Returns the score of a position in centipawns for the side to move.
     ///
-    /// `pieces` are colour (0 = White), type (0 = pawn … 5 = king) and square (a1 = 0 … h8 = 63). A single layer is
+    /// `pieces` are color (0 = White), type (0 = pawn … 5 = king) and square (a1 = 0 … h8 = 63). A single layer is
     /// computed in integers, so that every implementation gives exactly this score. The layers after the first of
     /// several are computed in `f64`, and another implementation may differ by a centipawn.
     ///
@@ -35,18 +35,17 @@ impl Asset {
     fn accumulator(&self, pieces: &[(usize, usize, usize)], side: usize) -> Vec<i64> {
         let header = &self.header;
         let hidden = header.hidden as usize;
-        let king =
-            pieces.iter().find(|&&(colour, kind, _)| colour == side && kind == 5).expect("each side has a king").2;
+        let king = pieces.iter().find(|&&(color, kind, _)| color == side && kind == 5).expect("each side has a king").2;
         let flip = header.inputs.mirrored && king % 8 >= 4;
         let relative = |square: usize| square ^ if side == 1 { 56 } else { 0 } ^ if flip { 7 } else { 0 };
         let king_bucket = usize::from(header.inputs.king_buckets[relative(king)]);
 
         let mut sums: Vec<i64> = self.feature_bias.iter().map(|&bias| bias.into()).collect();
-        for &(colour, kind, square) in pieces {
+        for &(color, kind, square) in pieces {
             let is_merged = kind == 5 && header.inputs.merged_kings;
-            let plane = if colour == side || is_merged { kind } else { 6 + kind };
+            let plane = if color == side || is_merged { kind } else { 6 + kind };
             let set = match header.inputs.threats {
-                true => THREAT_STATES * king_bucket + state(pieces, colour, kind, square),
+                true => THREAT_STATES * king_bucket + state(pieces, color, kind, square),
                 false => king_bucket,
             };
             let feature = (set * header.planes() + plane) * 64 + relative(square);
@@ -69,7 +68,7 @@ impl Asset {
         pairs
     }
 
-    /// Returns the share of groups of four neighbouring products that are all zero, which the engine skips: in the
+    /// Returns the share of groups of four consecutive products that are all zero, which the engine skips: in the
     /// asset's order and as [`Asset::arrange`] orders them, on the positions that it uses. `None` without pairwise
     /// products.
     pub fn zero_groups(&self) -> Option<[f64; 2]> {
@@ -135,13 +134,13 @@ impl Asset {
 }
 
 /// Returns the [`threat_state`] of one of the pieces.
-fn state(pieces: &[(usize, usize, usize)], colour: usize, kind: usize, square: usize) -> usize {
+fn state(pieces: &[(usize, usize, usize)], color: usize, kind: usize, square: usize) -> usize {
     let occupied = pieces.iter().fold(0, |set, (.., square)| set | 1 << square);
     let attacks_it = |&&(by, kind, from): &&(usize, usize, usize)| attacks(by, kind, from, occupied) >> square & 1 == 1;
     let attackers: Vec<_> = pieces.iter().filter(attacks_it).collect();
-    let is_attacked = attackers.iter().any(|attacker| attacker.0 != colour);
-    let by_less = attackers.iter().any(|attacker| attacker.0 != colour && is_less(attacker.1, kind));
-    threat_state(is_attacked, by_less, attackers.iter().any(|attacker| attacker.0 == colour))
+    let is_attacked = attackers.iter().any(|attacker| attacker.0 != color);
+    let by_less = attackers.iter().any(|attacker| attacker.0 != color && is_less(attacker.1, kind));
+    threat_state(is_attacked, by_less, attackers.iter().any(|attacker| attacker.0 == color))
 }
 
 /// Returns the pairwise products of both halves of an accumulator.

@@ -4,8 +4,8 @@ use super::{Head, Header, Inputs, THREAT_STATES};
 use alloc::{format, string::String};
 use core::fmt;
 
-/// Everything about a network that an engine is compiled for: all of its [`Header`] but name, provenance, the model of
-/// chances and expected scores.
+/// Everything about a network that an engine is compiled for: all of its [`Header`] but name, provenance,
+/// win-draw-loss model and expected scores.
 ///
 /// An engine can load a network at run time if and only if its shape equals the compiled one. `Display` writes the
 /// trainers' notation, such as `(768x4hm -> 512)x2 -> 16 -> 32 -> 1, 8 output buckets`, or `(6x768x4hm -> …` with
