@@ -114,7 +114,7 @@ impl Tablebases {
         if position.halfmove_clock() == 0 { self.wdl(position) } else { None }
     }
 
-    /// Returns the distance to zeroing (DTZ): the number of plies to the next capture or pawn move with best play. It is
+    /// Returns the distance to zeroing (DTZ): the plies to the next capture or pawn move with best play. It is
     /// positive for a win, negative for a loss and 0 for a draw, and exceeds 100 in size if the fifty-move rule makes
     /// the position a draw. As stored in the tables, it can be one ply too large. The halfmove clock is ignored.
     /// Returns `None` if the position is in no table or has no legal move.

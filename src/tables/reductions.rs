@@ -8,7 +8,7 @@ pub(super) static REDUCTIONS: &Reductions = embed!("reductions");
 /// Returns the base reduction of a late move in 1/1024 ply.
 ///
 /// `depth` is the remaining depth in plies; `number` counts the moves of the node from 1. Both are clamped to 0..=63,
-/// and the reduction is 0 where one of them is 0. The search's parameters `lmr_base` and `lmr_divisor` define the table.
+/// and the reduction is 0 if either is 0. The search's parameters `lmr_base` and `lmr_divisor` define the table.
 #[inline]
 pub fn reduction(depth: i32, number: usize) -> i32 {
     REDUCTIONS[depth.clamp(0, 63) as usize][number.min(63)].into()
