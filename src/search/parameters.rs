@@ -1,11 +1,11 @@
 //! Every tunable number of the search, the time management and the late move reductions, each written once.
 //!
-//! In a normal build a parameter is a constant function. With the feature `tune` it is a UCI option that a tuner may set.
-//! The build script includes this file as well: it computes the table of late move reductions from `lmr_base` and
+//! In a normal build a parameter is a constant function. With the feature `tune` it is a UCI option that a tuner may
+//! set. The build script includes this file as well: it computes the table of late move reductions from `lmr_base` and
 //! `lmr_divisor`.
 //!
-//! Where no other source is named, the numbers began as those of Reckless 0.10-dev and Viridithas 21 (where they have a
-//! similar step), rounded; games decided since (`docs/results.md`).
+//! Where no other source is named, the numbers began as those of Reckless 0.10-dev and Viridithas 21, rounded, where
+//! these have a similar step. Games have decided on changes since (`docs/results.md`).
 
 /// A parameter as a tuner sees it.
 #[cfg(feature = "tune")]
@@ -63,7 +63,7 @@ macro_rules! parameters {
 // Units: scores in centipawns, depths in plies, names that end in `_r` in 1/1024 (of a ply where they are reductions),
 // `time_` in per mille unless the comment says otherwise, histories within ±16384.
 parameters! {
-    // Aspiration windows.
+    // Aspiration windows. The growth is in 1/128.
     aspiration_depth = 4 in 1..=8;
     aspiration_delta = 16 in 5..=50;
     aspiration_score_divisor = 30000 in 10000..=100000;
@@ -90,7 +90,7 @@ parameters! {
     correction_bonus_divisor = 8 in 2..=32;
     correction_bonus_limit = 256 in 64..=512;
 
-    // Eval difference: bonus of the opponent's last quiet move.
+    // Eval difference: history bonus of the opponent's last quiet move, per centipawn.
     eval_difference_factor = 7 in 1..=20;
     eval_difference_limit = 1200 in 200..=4000;
 
@@ -152,7 +152,7 @@ parameters! {
     see_noisy = 95 in 20..=250;
     see_noisy_history = 128 in 32..=512;
 
-    // Singular extensions, multicut and negative extensions.
+    // Singular extensions, multicut and negative extensions. `singular_margin` is in 1/64 centipawn per ply.
     singular_depth = 6 in 4..=10;
     singular_tt_depth = 3 in 1..=6;
     singular_ply_limit = 2 in 1..=4;
@@ -164,8 +164,8 @@ parameters! {
     singular_negative_pv = 1 in 0..=4;
     singular_negative_cut_node = 2 in 0..=4;
 
-    // Late move reductions (LMR): lmr_base + 1024 * ln(depth) * ln(number) / (lmr_divisor / 1000), then the terms below.
-    // The build script reads these two.
+    // Late move reductions (LMR): lmr_base + 1024 * ln(depth) * ln(number) / (lmr_divisor / 1000), then the terms
+    // below. The build script reads these two.
     #[allow(dead_code)]
     lmr_base = 1116 in 500..=2000;
     #[allow(dead_code)]
@@ -221,7 +221,7 @@ parameters! {
     order_enter = 6200 in 0..=30000;
     order_check = 9600 in 0..=30000;
 
-    // Time management: the clock's share of a move, by the number of moves expected.
+    // Time management: a move's share of the clock if `time_expected_moves`, a count, are still to be played.
     time_expected_moves = 24 in 10..=60;
     time_increment = 750 in 0..=1000;
     time_soft = 750 in 300..=1000;
@@ -229,6 +229,8 @@ parameters! {
     time_most = 667 in 300..=900;
     time_most_last_move = 900 in 500..=950;
     time_reserve_ms = 50 in 0..=200;
+    // Helper threads do not search if the hard limit is shorter than this.
+    time_short_ms = 10 in 0..=100;
     // Factors of the soft limit; stability in iterations, scores in centipawns.
     time_node_base = 2100 in 1000..=3500;
     time_node_factor = 1500 in 500..=3000;

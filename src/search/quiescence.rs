@@ -9,15 +9,15 @@ use crate::board::Position;
 use crate::types::{Bitboard, Score};
 
 impl Worker<'_> {
-    /// Returns the score of a position once the noisy moves are played out, in fail-soft fashion. The side to move may
-    /// also stand pat.
+    /// Returns the fail-soft score of a position once the noisy moves are played out. The side to move may also stand
+    /// pat.
     pub fn quiescence<const PV: bool>(
         &mut self,
         position: &Position,
         (mut alpha, beta): (Score, Score),
         ply: usize,
     ) -> Result<Score, Stopped> {
-        // 1. Stop. Draws, upcoming repetitions, and the end of the stack.
+        // 1. Limits, draws by rule, upcoming repetitions, and the maximum ply.
         self.count_node(ply)?;
         if let Some(score) = self.terminal_score(position, &mut alpha, beta, ply) {
             return Ok(score);
@@ -57,7 +57,8 @@ impl Worker<'_> {
             alpha = alpha.max(best_score);
         }
 
-        // 4. The moves: noisy ones that lose little by SEE; in check all moves, until one of them does not lose.
+        // 4. The move loop: noisy moves that lose little by SEE; in check all moves, and only noisy ones once a move
+        // avoids a loss.
         let attacked = if in_check { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
         let context = self.history_context(ply, attacked);
         let tt_move = tt_entry.and_then(|entry| entry.best).filter(|mv| in_check || mv.is_noisy());
@@ -72,11 +73,11 @@ impl Worker<'_> {
             if !best_score.is_loss() {
                 if in_check {
                     picker.skip_quiets();
-                    if !mv.is_noisy() {
+                    if track!("QS: quiet evasions", !mv.is_noisy()) {
                         continue;
                     }
                 } else {
-                    // 5. LMP: after a few moves, only recaptures and checks.
+                    // 5. Late move pruning (LMP): after a few moves, only recaptures and checks.
                     let is_recapture = self.frame_before(ply, 1).mv.is_some_and(|last| last.to() == mv.to());
                     let is_late = count > p::qs_moves() && !is_recapture && !position.gives_check(mv);
                     if track!("QS: LMP", is_late) {

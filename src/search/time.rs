@@ -4,9 +4,6 @@ use super::Limits;
 use super::parameters as p;
 use std::time::{Duration, Instant};
 
-/// Helper threads rest where the hard limit is shorter than this.
-const SHORT: Duration = Duration::from_millis(10);
-
 /// Measures the time of a search against its limits.
 #[derive(Clone, Debug)]
 pub struct Timer {
@@ -49,9 +46,10 @@ impl Timer {
         self.soft.is_some_and(|soft| is_forced || self.elapsed().as_secs_f64() >= soft.as_secs_f64() * factor)
     }
 
-    /// Returns whether the search has only a few milliseconds in all.
+    /// Returns whether the hard limit is too short for helper threads to be of use.
     pub fn is_short(&self) -> bool {
-        self.hard.is_some_and(|hard| hard < SHORT)
+        let short = Duration::from_millis(p::time_short_ms().max(0) as u64);
+        self.hard.is_some_and(|hard| hard < short)
     }
 
     /// Returns whether the search must stop at once.

@@ -5,6 +5,7 @@ use super::history::{HistoryContext, MoveHistory, PieceTo};
 use super::huge_pages::HugePageBox;
 use super::parameters as p;
 use super::shared::Shared;
+use super::statistics::track;
 use super::transposition::{Bound, TtEntry};
 use super::{MAX_PLY, Pv, Report, Sink};
 use crate::board::{GameHistory, Position};
@@ -35,7 +36,7 @@ pub struct Frame {
     pub attacked: Bitboard,
     /// The corrected static evaluation; `None` in check.
     pub static_eval: Option<Score>,
-    /// The static evaluation of the network.
+    /// The network's evaluation, without corrections.
     pub raw_eval: Option<Score>,
     /// The move that a singular search leaves out.
     pub excluded: Option<Move>,
@@ -99,8 +100,8 @@ impl ThreadData {
     /// Allocates empty histories. The evaluator begins with the embedded network.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            // SAFETY: MoveHistory and CorrectionHistory consist of i16: zeros are valid, nothing is dropped, the alignment
-            // is 2.
+            // SAFETY: MoveHistory and CorrectionHistory consist of i16: zeros are valid, nothing is dropped, the
+            // alignment is 2.
             histories: unsafe { HugePageBox::zeroed() }?,
             evaluator: Evaluator::new(Network::embedded()),
             stack: vec![Frame::EMPTY; FRAMES_BEFORE_ROOT + MAX_PLY + 2],
@@ -132,7 +133,7 @@ pub struct Worker<'a> {
     pub pv_index: usize,
     /// The first ply at which null-move pruning is allowed.
     pub nmp_min_ply: usize,
-    /// Whether there is a best move. The first iteration does not stop before.
+    /// Whether there is a best move. The search does not stop before.
     has_best_move: bool,
 }
 
@@ -225,13 +226,15 @@ impl<'a> Worker<'a> {
         self.thread_data.game_history.pop();
     }
 
-    /// Returns the TT entry of a position. An entry whose move is illegal here belongs to another position and is ignored.
+    /// Returns the TT entry of a position. An entry whose move is illegal here belongs to another position and is
+    /// ignored.
     pub fn probe_tt(&self, position: &Position, ply: usize) -> Option<TtEntry> {
         let entry = self.shared.search.tt.probe(position.key(), ply)?;
         entry.best.is_none_or(|mv| position.is_legal(mv)).then_some(entry)
     }
 
-    /// Returns the static evaluation corrected by the correction history. It fades as the fifty-move rule comes near.
+    /// Returns the static evaluation corrected by the correction history. The network's part shrinks as the halfmove
+    /// clock rises.
     #[inline]
     pub fn corrected_eval(&self, position: &Position, raw_eval: Score, correction: i32) -> Score {
         let clock = i32::from(position.halfmove_clock()).min(100);
@@ -239,7 +242,8 @@ impl<'a> Worker<'a> {
         Score::centipawns(raw_eval.value() * (scale - clock) / scale + correction)
     }
 
-    /// Returns the score of a node that is not searched: a draw by rule, or any node at [`MAX_PLY`].
+    /// Returns the score of a node that is not searched: a draw by rule, or any node at the last ply before
+    /// [`MAX_PLY`].
     ///
     /// A repetition that the side to move can reach with its next move raises alpha, and ends the node if alpha reaches
     /// beta.
@@ -249,7 +253,7 @@ impl<'a> Worker<'a> {
         }
         if *alpha < Score::DRAW && self.thread_data.game_history.can_repeat(position, self.root) {
             *alpha = self.draw_score();
-            if *alpha >= beta {
+            if track!("upcoming repetition", *alpha >= beta) {
                 return Some(*alpha);
             }
         }
@@ -299,7 +303,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Returns whether the current variation may begin with a root move: the variations before it take theirs (MultiPV).
+    /// Returns whether the current variation may begin with a root move: the variations before it take theirs
+    /// (MultiPV).
     pub fn is_root_candidate(&self, mv: Move) -> bool {
         self.thread_data.root_moves[self.pv_index..].iter().any(|root_move| root_move.mv == mv)
     }
