@@ -176,11 +176,12 @@ pub fn malus(depth: i32) -> i32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::huge_pages::HugePageBox;
     use super::*;
 
-    fn histories() -> HugePageBox<MoveHistory> {
+    /// Allocates empty histories, also for the tests of the move picker.
+    pub fn histories() -> HugePageBox<MoveHistory> {
         // SAFETY: MoveHistory consists of i16: zeros are valid, nothing is dropped, the alignment is 2.
         unsafe { HugePageBox::zeroed() }.unwrap()
     }

@@ -45,8 +45,8 @@ pub struct MovePicker {
     /// The SEE threshold of good noisy moves; if `None`, it depends on the move's score.
     threshold: Option<i32>,
     skip_quiets: bool,
-    /// Bad noisy moves in `..bad`, stale ones in `bad..next`, moves to come in `next..`. In the last stage `next` counts
-    /// the bad noisy moves that were handed out.
+    /// Bad noisy moves in `..bad`, stale ones in `bad..next`, moves to come in `next..`. In the last stage `next`
+    /// counts the bad noisy moves that were handed out.
     moves: ArrayVec<Scored, MAX_MOVES>,
     next: usize,
     bad: usize,
@@ -66,7 +66,8 @@ impl MovePicker {
         }
     }
 
-    /// Creates a picker of noisy moves whose SEE is at least `threshold` centipawns. The TT move is handed out unseen.
+    /// Creates a picker of noisy moves whose SEE is at least `threshold` centipawns. The TT move is handed out
+    /// untested.
     pub fn noisy(tt_move: Option<Move>, threshold: i32) -> Self {
         Self { threshold: Some(threshold), skip_quiets: true, ..Self::new(tt_move) }
     }
@@ -143,7 +144,7 @@ impl MovePicker {
         let (mut best, mut best_score) = (first, first.get().score);
         for cell in rest {
             let score = cell.get().score;
-            // Written so that the compiler selects without a branch, which would be mispredicted.
+            // Written so that the compiler emits conditional moves: a branch would be mispredicted.
             best = if score > best_score { cell } else { best };
             best_score = best_score.max(score);
         }
@@ -175,7 +176,7 @@ impl MovePicker {
         let king = position.king(!side);
         let occupied = position.occupied();
         let (orthogonal, diagonal) = (rook_attacks(king, occupied), bishop_attacks(king, occupied));
-        // From where each type of piece gives check.
+        // The squares from which each type of piece gives check.
         let checks: [Bitboard; 6] = [
             pawn_attacks(!side, king),
             knight_attacks(king),
@@ -213,6 +214,7 @@ impl MovePicker {
 #[cfg(test)]
 mod tests {
     use super::super::history::PieceTo;
+    use super::super::history::tests::histories;
     use super::super::huge_pages::HugePageBox;
     use super::*;
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -252,8 +254,7 @@ mod tests {
                 position = position.make(mv);
             }
             let context = HistoryContext { attacked: position.attacked(!position.side_to_move()), previous };
-            // SAFETY: MoveHistory consists of i16: zeros are valid, nothing is dropped, the alignment is 2.
-            let mut histories = unsafe { HugePageBox::<MoveHistory>::zeroed() }.unwrap();
+            let mut histories = histories();
             for &mv in &position.moves() {
                 let bonus = below(4000, &mut rng) as i32 - 2000;
                 match mv.is_noisy() {
@@ -352,8 +353,7 @@ mod tests {
         for seed in 0..CASES {
             // Without histories, the threshold is negative only by the value of what is captured.
             let Case { position, context, .. } = Case::new(seed);
-            // SAFETY: MoveHistory consists of i16: zeros are valid, nothing is dropped, the alignment is 2.
-            let histories = unsafe { HugePageBox::<MoveHistory>::zeroed() }.unwrap();
+            let histories = histories();
             let mut picker = MovePicker::new(None);
             while let Some(Picked { mv, .. }) = picker.next(&position, &histories, &context) {
                 match picker.stage() {
