@@ -15,7 +15,7 @@ use crate::types::{Move, Score};
 use arrayvec::ArrayVec;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The unit of reductions and of the parameters in `_r`: a ply is 1024.
+/// A ply in the unit of reductions.
 const PLY: i32 = 1024;
 
 impl Worker<'_> {
@@ -39,18 +39,18 @@ impl Worker<'_> {
         pv: &mut Pv,
     ) -> Result<Score, Stopped> {
         pv.clear();
-        // 1. Quiescence search at the horizon.
+        // 1. Quiescence search (QS) at the horizon.
         if depth <= 0 {
             return self.quiescence::<PV>(position, (alpha, beta), ply);
         }
-        // 2. Stop, if a limit is reached.
+        // 2. Limits: stop when one is reached.
         self.count_node(ply)?;
         let is_root = ply == 0;
         let in_check = position.in_check();
         let us = position.side_to_move();
 
         if !is_root {
-            // 3. Draws, upcoming repetitions, and the end of the stack.
+            // 3. Draws by rule, upcoming repetitions, and the maximum ply.
             if let Some(score) = self.terminal_score(position, &mut alpha, beta, ply) {
                 return Ok(score);
             }
@@ -105,7 +105,7 @@ impl Worker<'_> {
                 self.shared.search.tt.store(key, ply, entry);
                 return Ok(score);
             }
-            // The score is known, the way to it is not: the search goes on within the bound.
+            // The score is known, but not the moves that reach it: the search goes on within the bound.
             if bound == Bound::Lower {
                 best_score = score;
                 alpha = alpha.max(score);
@@ -153,7 +153,7 @@ impl Worker<'_> {
         {
             // What the opponent's move changed, from the opponent's point of view.
             let eval_difference = -(now.value() + before.value());
-            // 8. Eval difference: a quiet move is as good as what it did to the static evaluation.
+            // 8. Eval difference: the opponent's quiet move gains history by how much it changed the static evaluation.
             if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy()) {
                 let limit = p::eval_difference_limit();
                 let bonus = (p::eval_difference_factor() * eval_difference).clamp(-limit, limit);
@@ -215,7 +215,7 @@ impl Worker<'_> {
             }
         }
 
-        // Above beta as it stands, the position does not need to improve.
+        // A static evaluation above beta counts as improving.
         let improving = improving || static_eval.is_some_and(|now| now >= beta);
 
         // 12. Internal iterative reduction (IIR): without a TT move, the node mattered little so far.
@@ -281,7 +281,7 @@ impl Worker<'_> {
                 let lmr_depth = (depth - (reduction - history * PLY / p::lmr_history()) / PLY).clamp(0, depth);
                 if is_noisy {
                     if picker.stage() == Stage::BadNoisy {
-                        // 15. Futility pruning (FP) of bad noisy moves: not even the captured piece raises alpha.
+                        // 15. Futility pruning (FP) of bad noisy moves: the evaluation plus a margin stays below alpha.
                         let futility_margin =
                             p::fp_noisy_base() + p::fp_noisy_factor() * depth + history / p::fp_noisy_history();
                         let is_futile = !in_check
@@ -305,7 +305,7 @@ impl Worker<'_> {
                     if track!("LMP", count as i32 >= lmp_threshold) {
                         picker.skip_quiets();
                     }
-                    // 18. Futility pruning (FP): quiet moves do not change the evaluation by this much.
+                    // 18. Futility pruning (FP): quiet moves rarely raise the evaluation by this margin.
                     let futility_margin = p::fp_base() + p::fp_factor() * lmr_depth + history / p::fp_history();
                     if track!("FP", !in_check && lmr_depth < p::fp_depth() && eval + futility_margin <= alpha) {
                         picker.skip_quiets();
@@ -417,17 +417,17 @@ impl Worker<'_> {
                     }
                 }
             } else if !PV || count > 1 {
-                // 23. PVS: a zero window proves fastest that a move after the first is no better.
+                // 23. PVS, zero window: the cheapest proof that a move after the first is no better.
                 let window = (-(alpha + 1), -alpha);
                 score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_pv)?;
             }
-            // 24. PVS: the full window for the first move of a PV node, and for those that are better after all.
+            // 24. PVS, full window: for the first move of a PV node, and for later ones that raise alpha.
             if PV && (count == 1 || score > alpha) {
                 score = -self.node::<true>(&next, (-beta, -alpha), new_depth, ply + 1, false, &mut child_pv)?;
             }
             self.undo_move();
 
-            // 25. New best score, new alpha, beta cutoff.
+            // 25. Best score, alpha, and beta cutoff.
             if is_root {
                 let window = (original_alpha, alpha, beta);
                 self.update_root_move(mv, count, window, score, self.nodes - nodes_before, &child_pv);
@@ -460,7 +460,7 @@ impl Worker<'_> {
             }
         }
 
-        // 26. Checkmate and stalemate.
+        // 26. Checkmate and stalemate; in a singular search without another move, a fail low.
         if count == 0 {
             return Ok(match excluded {
                 Some(_) => alpha,

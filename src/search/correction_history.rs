@@ -1,4 +1,5 @@
-//! Correction history ("corrhist"): how far the static evaluation was off in positions that share a feature with this one.
+//! Correction history ("corrhist"): how far the static evaluation was off in positions that share a feature with this
+//! one.
 
 use super::history::{PieceTo, gravity};
 use super::parameters as p;
@@ -51,8 +52,8 @@ impl Indices {
 }
 
 impl CorrectionHistory {
-    /// Returns the correction of a position's static evaluation in centipawns for the side to move. `last_moves` are the
-    /// last two moves, the latest first.
+    /// Returns the correction of a position's static evaluation in centipawns for the side to move. `last_moves` are
+    /// the last two moves, the latest first.
     pub fn get(&self, position: &Position, last_moves: [PieceTo; 2]) -> i32 {
         let indices = Indices::new(position, last_moves);
         let entry = |table: &Table, index: usize| i32::from(table[indices.side][index]);

@@ -70,11 +70,11 @@ impl Threads {
         self.thread_data.iter_mut().for_each(ThreadData::clear);
     }
 
-    /// Searches deeper and deeper until a limit is reached. Returns a move whenever a legal one exists. The calling thread
-    /// needs [`STACK`] bytes of stack.
+    /// Searches deeper and deeper until a limit is reached. Returns a move whenever a legal one exists. The calling
+    /// thread needs [`STACK`] bytes of stack.
     ///
     /// With one thread and no limit of time, the same search gives the same result and node count each time. Several
-    /// threads search the same tree, share the transposition table, and vote in the end (lazy SMP).
+    /// threads search the same tree, share the transposition table, and vote at the end (lazy SMP).
     ///
     /// ```
     /// use kiln::board::{GameHistory, Position};
@@ -115,7 +115,7 @@ impl Threads {
         }
         let shared = Shared::new(search, timer, root_moves, self.count());
         let (first, mut others) = self.thread_data.split_first_mut().expect("there is at least one thread");
-        // In a short search helpers are of no use, but on busy processors the first thread may have to wait for them.
+        // In a short search helpers are useless, and on busy processors the first thread may have to wait for them.
         if shared.timer.is_short() {
             others = &mut [];
         }
@@ -210,7 +210,8 @@ impl Worker<'_> {
                 continue;
             }
 
-            // The soft limit grows with the effort spent on other moves, with a new best move, and with a falling score.
+            // The soft limit grows with the effort spent on other moves, with a new best move, and with a falling
+            // score.
             let share = 1000 * best.nodes / self.nodes.max(1);
             let drop = trend.map_or(0, |trend| trend - best.score);
             let memory = p::time_score_memory();
@@ -236,8 +237,8 @@ impl Worker<'_> {
         done
     }
 
-    /// Searches the current variation with an aspiration window, widened until the score lies within. Returns false if the
-    /// search was stopped.
+    /// Searches the current variation with an aspiration window, widened until the score lies within. Returns false if
+    /// the search was stopped.
     fn aspiration_search(&mut self, depth: i32) -> bool {
         self.selective_depth = 0;
         let (mut alpha, mut beta) = (-Score::INFINITE, Score::INFINITE);

@@ -71,8 +71,8 @@ impl<T> Deref for HugePageBox<T> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: the mapping is page-aligned, at least as long as a `T` (see `zeroed`) and lives as long as `self`. It
-        // began as zeros, which the caller of `zeroed` guarantees is a valid `T`. Since then it was only written as a `T`
-        // through `deref_mut` and zeroed by `clear`.
+        // began as zeros, which the caller of `zeroed` guarantees is a valid `T`. Since then it was only written as a
+        // `T` through `deref_mut` and zeroed by `clear`.
         unsafe { &*self.memory.as_ptr().cast() }
     }
 }

@@ -36,7 +36,7 @@ pub const MAX_PLY: usize = 200;
 /// A principal variation (PV): the best moves of both sides from a node on.
 pub type Pv = ArrayVec<Move, MAX_PLY>;
 
-/// The limits of a search. The one that is reached first counts; without any the search goes on until it is stopped.
+/// The limits of a search. It ends at the first that is reached; without any it goes on until it is stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Depth in plies.
@@ -45,13 +45,13 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// Nodes after which no new iteration begins.
     pub soft_nodes: Option<u64>,
-    /// The search ends with a mate in this many moves, for or against the side to move.
+    /// The search ends when it finds a mate in at most this many moves, for or against the side to move.
     pub mate: Option<u32>,
     /// Time for this move.
     pub movetime: Option<Duration>,
     /// The clock of the side to move.
     pub clock: Option<Clock>,
-    /// Time to keep back for what happens between engine and clock.
+    /// Time set aside on each move for communication with the GUI.
     pub overhead: Duration,
 }
 
@@ -82,7 +82,8 @@ impl Limits {
 /// When the search probes the tablebases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probing {
-    /// The least depth in plies at which positions with as many pieces as the largest tablebases have are probed.
+    /// The least depth in plies at which positions with as many pieces as the largest tablebases are probed. Positions
+    /// with fewer pieces are probed at any depth.
     pub depth: u32,
     /// The most pieces, kings included, of positions that are probed.
     pub pieces: u32,
@@ -107,7 +108,7 @@ pub struct Report<'a> {
     pub multipv: usize,
     /// The score for the side to move.
     pub score: Score,
-    /// Whether the score is exact, or a bound because the search left its aspiration window and goes on.
+    /// Whether the score is exact, or a bound because it lies outside the aspiration window.
     pub bound: Bound,
     /// Nodes so far.
     pub nodes: u64,
@@ -136,17 +137,17 @@ pub struct Report<'a> {
 /// }
 /// ```
 pub trait Sink {
-    /// Returns whether reports are wanted. To make them takes time.
+    /// Returns whether reports are wanted. If not, the search does not prepare them, which saves time.
     fn listens(&self) -> bool {
         true
     }
 
-    /// Receives a variation that is complete, that left its window, or that is better than the last iteration's when the
-    /// search ends.
+    /// Receives a principal variation: of a finished iteration, with a score outside the aspiration window, or found by
+    /// the unfinished iteration when the search stops.
     fn report(&mut self, report: &Report);
 
-    /// Receives a root move, the `number`th from 1, before it is searched to this depth. Called only in searches that have
-    /// run for a few seconds.
+    /// Receives a root move, the `number`th from 1, before it is searched to this depth. Called only in searches that
+    /// have run for a few seconds.
     fn current_move(&mut self, _depth: u32, _mv: Move, _number: usize) {}
 }
 

@@ -9,8 +9,8 @@ use crate::types::{Move, Score};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// A search to run: the position, the limits, and the resources to use. [`Threads::search`](super::Threads::search) shows
-/// how to fill one in.
+/// A search to run: the position, the limits, and the resources to use. [`Threads::search`](super::Threads::search)
+/// shows how to fill one in.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchRequest<'a> {
     /// The position to search.
@@ -40,13 +40,13 @@ pub struct SearchRequest<'a> {
 pub struct Signals {
     /// Stop as soon as there is a best move.
     pub stop: AtomicBool,
-    /// The search ponders: limits of time do not count. Once this is reset (`ponderhit`), the time since the start does.
+    /// The search ponders: time limits do not apply until this is reset (`ponderhit`). Time counts from the start.
     pub pondering: AtomicBool,
 }
 
 impl SearchRequest<'_> {
-    /// Returns the best of `moves` by the tablebases and the score of the root. Returns all of `moves` and no score if the
-    /// tablebases lack the position or several variations are wanted.
+    /// Returns the best of `moves` by the tablebases and the score of the root. Returns all of `moves` and no score if
+    /// the tablebases lack the position or several variations are wanted.
     fn probe_root(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>) {
         let Probing { pieces, fifty_move_rule, .. } = self.probing;
         let is_small_enough = |tablebases: &&Tablebases| {
@@ -79,8 +79,8 @@ pub struct Shared<'a> {
     pub timer: Timer,
     /// The moves to choose from.
     pub root_moves: Vec<Move>,
-    /// The score of the root by the tablebases. `root_moves` are then the moves that keep it, and the search chooses among
-    /// them without probing again.
+    /// The score of the root by the tablebases. `root_moves` are then the moves that keep it, and the search chooses
+    /// among them without probing again.
     pub root_score: Option<Score>,
     /// One for each thread.
     pub counters: Vec<Counter>,
@@ -90,7 +90,7 @@ pub struct Shared<'a> {
     pub is_soft_over: AtomicBool,
 }
 
-/// The counters of a thread, alone in their cache line because each thread writes its own all the time.
+/// The counters of a thread, which writes them all the time: on a cache line of their own, to avoid false sharing.
 #[derive(Default)]
 #[repr(align(64))]
 pub struct Counter {
@@ -123,7 +123,8 @@ impl<'a> Shared<'a> {
         self.counters.iter().map(|counter| counter.tablebase_hits.load(Relaxed)).sum()
     }
 
-    /// Returns the score of the root to report: that of the tablebases, unless the search found a mate that agrees with it.
+    /// Returns the score of the root to report: that of the tablebases, unless the search found a mate that agrees with
+    /// it.
     pub fn reported_score(&self, score: Score) -> Score {
         match self.root_score {
             Some(known) if !(score.is_mate() && score.is_win() == known.is_win() && known.is_decisive()) => known,
@@ -136,8 +137,8 @@ impl<'a> Shared<'a> {
         self.search.signals.pondering.load(Relaxed)
     }
 
-    /// Returns whether a thread that has searched this many nodes must stop. The expensive checks (the clock, the node sum
-    /// of all threads) run only if `check_all`.
+    /// Returns whether a thread that has searched this many nodes must stop. The expensive checks (the clock, the node
+    /// sum of all threads) run only if `check_all`.
     #[inline]
     pub fn should_stop(&self, thread: usize, nodes: u64, check_all: bool) -> bool {
         if self.halt.load(Relaxed) || self.search.signals.stop.load(Relaxed) {

@@ -1,7 +1,7 @@
-//! Statistics of the search for its authors.
+//! Statistics of the search, for development.
 //!
-//! `track!(value)` is the identity. With the feature `stats` it also counts the values, and `kiln bench` ends with a table
-//! of them. The idea and the use of `linkme` are from the talk "Top 10 Engine in Rust".
+//! `track!(value)` is the identity. With the feature `stats` it also counts the values, and `kiln bench` ends with a
+//! table of them. The idea and the use of `linkme` are from the talk "Top 10 Engine in Rust".
 
 /// Returns the value of an expression, a `bool` or an integer of at most 64 bits, and counts it: under the expression's
 /// text, or under the name in `track!("name", value)`.
@@ -88,8 +88,8 @@ mod counted {
         }
     }
 
-    /// Returns a line for each `track!` that was reached: count, mean, standard deviation, least and greatest value, and
-    /// the share of each bar of the histogram in per cent.
+    /// Returns a line for each `track!` that was reached: count, mean, standard deviation, least and greatest value,
+    /// and the share of each bar of the histogram in per cent.
     pub fn table() -> String {
         let mut text = format!(
             "{:32} {:>11} {:>11} {:>11} {:>8} {:>8}  <0  0  1 2- 4- 8- 16- 32- 64-\n",

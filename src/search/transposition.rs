@@ -190,8 +190,8 @@ impl PackedEntry {
 
 /// A hash table of search results, shared by all threads without locks.
 ///
-/// A cluster of 32 bytes holds three entries of ten and is read and written as four relaxed 64-bit atomics (the scheme of
-/// the talk "Top 10 Engine in Rust"). Torn reads are accepted.
+/// A cluster of 32 bytes holds three entries of ten and is read and written as four relaxed 64-bit atomics (the scheme
+/// of the talk "Top 10 Engine in Rust"). Torn reads are accepted.
 pub struct TranspositionTable {
     memory: MmapRaw,
     megabytes: usize,
@@ -234,16 +234,17 @@ impl TranspositionTable {
 
     fn clusters(&self) -> &[[AtomicU64; WORDS]] {
         let length = self.memory.len() / size_of::<[AtomicU64; WORDS]>();
-        // SAFETY: the mapping is page-aligned, at least this long, writable, and lives as long as `self`. It is accessed
-        // only through the atomics that this function lends out. It begins zeroed, and any bits are valid atomics.
+        // SAFETY: the mapping is page-aligned, at least this long, writable, and lives as long as `self`. It is
+        // accessed only through the atomics that this function lends out. It begins zeroed, and any bits are valid
+        // atomics.
         unsafe { std::slice::from_raw_parts(self.memory.as_mut_ptr().cast(), length) }
     }
 
     #[inline]
     fn cluster(&self, key: u64) -> &[AtomicU64; WORDS] {
         let clusters = self.clusters();
-        // The high half of the product spreads keys evenly over any number of clusters; the low bits of the key tell the
-        // entries of a cluster apart.
+        // The high half of the product spreads keys evenly over any number of clusters; the low bits of the key tell
+        // the entries of a cluster apart.
         &clusters[((u128::from(key) * clusters.len() as u128) >> 64) as usize]
     }
 

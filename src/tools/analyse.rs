@@ -181,7 +181,7 @@ fn pawns(score: Score) -> String {
     }
 }
 
-/// Converts thousandths that add up to 1000 into percents that add up to 100.
+/// Rounds thousandths that add up to 1000 to percentages that add up to 100.
 fn percents([win, draw, _]: [u32; 3]) -> [u32; 3] {
     let [win, not_lost] = [win, win + draw].map(|thousandths| (thousandths + 5) / 10);
     [win, not_lost - win, 100 - not_lost]

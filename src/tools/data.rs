@@ -18,14 +18,14 @@ pub enum Task {
     Verify(Vec<PathBuf>),
     /// Write all games, in the order of the files, into shards of full size.
     Merge {
-        /// The folder for the shards, without shards so far.
+        /// The folder for the shards, which must not hold any yet.
         folder: PathBuf,
         /// The files to read.
         files: Vec<PathBuf>,
     },
     /// Write all games in random order.
     Shuffle {
-        /// The folder for the shards, without shards so far.
+        /// The folder for the shards, which must not hold any yet.
         folder: PathBuf,
         /// The files to read.
         files: Vec<PathBuf>,

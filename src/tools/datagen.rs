@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time between two lines of progress if standard output is no terminal.
+/// The time between two lines of progress if standard output is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// What to generate.

@@ -55,7 +55,8 @@ impl FromStr for Request {
 /// Passes lines `info string genfens FEN` to `print`: positions after random moves that are neither over nor decided.
 ///
 /// # Errors
-/// If the book cannot be read, a drawn line is no position, or hardly any line leads to a balanced opening.
+/// If the book cannot be read, a line drawn from it is not a valid position, or too many openings in a row are
+/// unbalanced.
 pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
     let book = request.book.as_deref().map(Book::read).transpose()?;
     let mut session = SearchSession::new(network, 1, 1).map_err(|error| error.to_string())?;

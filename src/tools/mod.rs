@@ -1,4 +1,4 @@
-//! The commands beside playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data.
+//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data.
 
 pub mod analyse;
 pub mod bench;

@@ -9,8 +9,8 @@ pub fn chance(percent: u32, rng: &mut Xoshiro256PlusPlus) -> bool {
     below(100, rng) < percent as usize
 }
 
-/// Returns a position, not over, after a random number of random moves within `plies`. It starts from double Chess960
-/// with a probability of `frc_percent`, else from the starting position.
+/// Returns a position with a legal move, reached by random moves; their number is drawn from the range `plies`, ends
+/// included. The game starts from double Chess960 with a probability of `frc_percent`, else from the starting position.
 pub fn opening(frc_percent: u32, plies: [u32; 2], rng: &mut Xoshiro256PlusPlus) -> Position {
     loop {
         let start = if chance(frc_percent, rng) {

@@ -97,7 +97,7 @@ struct SearchResources {
 struct RunningSearch {
     thread: Thread,
     signals: Arc<Signals>,
-    /// The search ends by itself once it does not ponder any more.
+    /// Whether the search ends by itself once it no longer ponders.
     is_bounded: bool,
 }
 
@@ -142,7 +142,7 @@ impl Engine {
     /// Creates an engine at the starting position that writes to standard output.
     ///
     /// # Panics
-    /// If the default transposition table cannot be allocated.
+    /// If the system refuses the memory of the default transposition table or of the histories.
     pub fn new() -> Self {
         Self::with_output(io::stdout())
     }
@@ -150,7 +150,7 @@ impl Engine {
     /// Creates an engine at the starting position that writes to `output`. It flushes after each line.
     ///
     /// # Panics
-    /// If the default transposition table cannot be allocated.
+    /// If the system refuses the memory of the default transposition table or of the histories.
     pub fn with_output(output: impl Write + Send + 'static) -> Self {
         let tt = TranspositionTable::new(DEFAULT_HASH).unwrap_or_else(|error| panic!("{error}"));
         let threads = Threads::new(1).unwrap_or_else(|error| panic!("{error}"));

@@ -102,7 +102,7 @@ pub struct InfoFormat {
 }
 
 impl InfoFormat {
-    /// Returns the `wdl` field for searches of a position.
+    /// Returns the value of the field `wdl` for searches of a position.
     pub fn wdl(position: &Position, network: &Network) -> (WinModel, u32) {
         (network.win_model(), position.material())
     }
