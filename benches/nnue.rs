@@ -22,7 +22,7 @@ const ROUNDS: usize = 60;
 type Game = (Position, Vec<Move>);
 
 /// Returns games of random moves. King moves cause many refreshes; without them there are none.
-fn games(kings_wander: bool) -> Vec<Game> {
+fn games(king_moves: bool) -> Vec<Game> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut game = || {
         let mut position = Position::startpos();
@@ -30,7 +30,7 @@ fn games(kings_wander: bool) -> Vec<Game> {
         while moves.len() < PLIES && position.has_legal_move() {
             let king = position.king(position.side_to_move());
             let mut choice: Vec<Move> = position.moves().iter().copied().collect();
-            choice.retain(|mv| kings_wander || mv.from() != king);
+            choice.retain(|mv| king_moves || mv.from() != king);
             if choice.is_empty() {
                 break;
             }
@@ -173,7 +173,7 @@ fn main() {
         Measurement::new("after a move", count(&quiet), || {
             play(&mut in_quiet, &quiet, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
         }),
-        Measurement::new("after a move, kings moving", count(&random), || {
+        Measurement::new("after a move, with king moves", count(&random), || {
             play(&mut in_random, &random, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
         }),
         Measurement::new("from scratch", positions.len(), || {
