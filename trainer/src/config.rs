@@ -32,7 +32,7 @@ pub struct Config {
     pub start: Option<PathBuf>,
     /// Network architecture. Optional with `start`, whose architecture it must then equal.
     #[serde(default)]
-    pub network: Option<Shape>,
+    pub network: Option<NetworkConfig>,
     /// Training hyperparameters.
     pub training: TrainingConfig,
     /// Text of the file, as read.
@@ -43,7 +43,7 @@ pub struct Config {
 /// The `[network]` section: the architecture.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shape {
+pub struct NetworkConfig {
     /// Width of one perspective's accumulator, in neurons: a multiple of 32, from 32 to 2048.
     pub hidden: u32,
     /// Neurons of the two hidden layers that follow pairwise multiplication. Without it, one SCReLU layer leads to the
@@ -213,7 +213,7 @@ impl TrainingConfig {
     }
 }
 
-impl Shape {
+impl NetworkConfig {
     fn header(&self) -> Result<Header> {
         let files = if self.mirrored { 4 } else { 8 };
         let given = &self.king_buckets;
@@ -290,15 +290,15 @@ impl Config {
     /// # Errors
     /// If the asset cannot be read, its architecture differs from `network`, or `network` is not supported.
     pub fn start(&self) -> Result<(Option<Asset>, Header)> {
-        let shape = self.network.as_ref().map(Shape::header).transpose()?;
+        let header = self.network.as_ref().map(NetworkConfig::header).transpose()?;
         let Some(file) = &self.start else {
-            return Ok((None, shape.context("neither network nor start is given")?));
+            return Ok((None, header.context("neither network nor start is given")?));
         };
         let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
         let asset =
             Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
-        if let Some(shape) = shape {
-            let (found, wanted) = (asset.header.shape().key(), shape.shape().key());
+        if let Some(header) = header {
+            let (found, wanted) = (asset.header.shape().key(), header.shape().key());
             ensure!(found == wanted, "{} has dimensions {found}; [network] has {wanted}", file.display());
         }
         let header = asset.header.clone();
