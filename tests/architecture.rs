@@ -35,14 +35,14 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// All files in a folder and its subfolders.
+/// Returns all files in a folder and its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let (folders, files): (Vec<_>, Vec<_>) = entries.map(|entry| entry.unwrap().path()).partition(|path| path.is_dir());
     files.into_iter().chain(folders.iter().flat_map(|folder| self::files(folder))).collect()
 }
 
-/// The files of the module `name` in `folder`: `name.rs` and all files in `name/`, of which at least one exists.
+/// Returns the files of the module `name` in `folder`: `name.rs` and all files in `name/`, at least one in total.
 fn module_files(folder: &Path, name: &str) -> Vec<PathBuf> {
     let (file, subfolder) = (folder.join(name).with_extension("rs"), folder.join(name));
     let mut found = if subfolder.is_dir() { files(&subfolder) } else { Vec::new() };
@@ -88,11 +88,12 @@ fn expand(text: &str) -> Vec<String> {
     }
 }
 
+/// Returns the first segment of a path.
 fn first(path: &str) -> &str {
     path.split("::").next().unwrap_or_default()
 }
 
-/// The names that a `mod.rs` re-exports, each with the module it comes from.
+/// Returns the names that a `mod.rs` re-exports, each with the module it comes from.
 fn re_exports(mod_rs: &str) -> Vec<(String, String)> {
     let paths = paths_after("pub use ", mod_rs).into_iter().chain(paths_after("pub(crate) use ", mod_rs));
     paths
@@ -147,6 +148,7 @@ fn check_inside(name: &str, order: &[&str]) {
     assert!(count >= order.len() - 2, "only {count} dependencies were found: does the test still read the sources?");
 }
 
+/// Returns the modules of `name` that a source of it uses, and other items that it names by `super::`.
 fn dependencies_inside(name: &str, re_exports: &[(String, String)], source: &str) -> Vec<String> {
     let absolute = paths_after("crate::", source);
     let absolute = absolute.iter().filter_map(|path| path.strip_prefix(name)?.strip_prefix("::"));

@@ -177,8 +177,8 @@ fn transformed(position: &Position, square: impl Fn(Square) -> Square, swap: boo
         let swapped = if piece.is_ascii_uppercase() { piece.to_ascii_lowercase() } else { piece.to_ascii_uppercase() };
         rows[7 - target.rank() as usize].push(if swap { swapped } else { piece });
     }
-    let digits = |row: &String| (1..=8).rev().fold(row.clone(), |row, n| row.replace(&"1".repeat(n), &n.to_string()));
     // Replaces runs of ones by their length, the longest first.
+    let digits = |row: &String| (1..=8).rev().fold(row.clone(), |row, n| row.replace(&"1".repeat(n), &n.to_string()));
     let placement = rows.iter().map(digits).collect::<Vec<_>>().join("/");
     let fen = position.fen(true);
     let fields: Vec<&str> = fen.split(' ').collect();

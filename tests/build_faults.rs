@@ -138,7 +138,7 @@ fn bits_flipped_in_a_network() {
 }
 
 #[test]
-fn environments_that_are_not_cargos() {
+fn environments_unlike_cargos() {
     let folder = scratch("environments");
     let error = refusal(command(&folder).env_remove("OUT_DIR"));
     assert_eq!(error, "OUT_DIR is not set: only Cargo can run this program");

@@ -12,7 +12,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Runs the binary in a shell after the command `setup`. Returns whether it succeeds, its output, and its error.
+/// Runs the binary in a shell after the command `setup`. Returns whether it succeeded, its standard output and
+/// its standard error.
 fn after(setup: &str, arguments: &str, input: &str) -> (bool, String, String) {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{setup}; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_kiln")]);

@@ -8,7 +8,7 @@ fn score(fen: &str) -> i32 {
     Evaluator::new(Network::embedded()).evaluate(&position).value()
 }
 
-/// Returns the position with colours swapped and the board flipped.
+/// Returns the position with colors swapped and the board flipped.
 fn swapped(fen: &str) -> String {
     let fields: Vec<&str> = fen.split(' ').collect();
     let case = |c: char| if c.is_ascii_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() };

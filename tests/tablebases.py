@@ -16,14 +16,14 @@ import chess.syzygy
 
 
 def material(name):
-    """Return the pieces of a table such as KQvKR."""
+    """Returns the pieces of a table such as KQvKR."""
     strong, weak = name.split("v")
     kinds = chess.PIECE_SYMBOLS
     return [(kinds.index(letter.lower()), colour) for side, colour in ((strong, True), (weak, False)) for letter in side]
 
 
 def setup(pieces, squares, turn):
-    """Return the position, or None if it is illegal."""
+    """Returns the position, or None if it is illegal."""
     board = chess.Board(None)
     board.turn = turn
     for (kind, colour), square in zip(pieces, squares):
@@ -33,15 +33,15 @@ def setup(pieces, squares, turn):
     return board if board.is_valid() else None
 
 
-def en_passant(dice):
-    """Return a random position with a legal en passant capture in KPvKP."""
+def en_passant(rng):
+    """Returns a random position with a legal en passant capture in KPvKP."""
     while True:
-        turn = dice.random() < 0.5
+        turn = rng.random() < 0.5
         rank, back = (4, 8) if turn else (3, -8)
-        file = dice.randrange(7)
-        passed, passing = dice.sample((chess.square(file, rank), chess.square(file + 1, rank)), 2)
+        file = rng.randrange(7)
+        passed, passing = rng.sample((chess.square(file, rank), chess.square(file + 1, rank)), 2)
         pieces = [(chess.PAWN, turn), (chess.PAWN, not turn), (chess.KING, True), (chess.KING, False)]
-        board = setup(pieces, [passed, passing, *dice.sample(range(64), 2)], turn)
+        board = setup(pieces, [passed, passing, *rng.sample(range(64), 2)], turn)
         if board and not any(map(board.piece_at, (passing + back, passing + 2 * back))):
             board.ep_square = passing + back
             if board.is_valid() and board.has_legal_en_passant():
@@ -49,16 +49,16 @@ def en_passant(dice):
 
 
 def sample(names, count, seed=1):
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     while count > 0:
-        name = dice.choice(names)
+        name = rng.choice(names)
         pieces = material(name)
-        if dice.random() < 0.5:
+        if rng.random() < 0.5:
             pieces = [(kind, not colour) for kind, colour in pieces]
-        if name == "KPvKP" and dice.random() < 0.5:
-            board = en_passant(dice)
+        if name == "KPvKP" and rng.random() < 0.5:
+            board = en_passant(rng)
         else:
-            board = setup(pieces, dice.sample(range(64), len(pieces)), dice.random() < 0.5)
+            board = setup(pieces, rng.sample(range(64), len(pieces)), rng.random() < 0.5)
         if board:
             count -= 1
             yield board

@@ -665,7 +665,7 @@ fn own_commands() {
 }
 
 #[test]
-fn a_game_of_a_hundred_thousand_moves() {
+fn a_game_of_a_hundred_thousand_plies() {
     let moves = ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(25_000).join(" ");
     let mut kiln = Kiln::start();
     kiln.ask("isready", "readyok");
