@@ -77,6 +77,12 @@ fn an_analysis_without_a_terminal() {
     assert!(last.starts_with("Best move: ") && last.contains("depth 4"), "{last}");
     let mate = kiln(&["analyse", "--depth", "3", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"]);
     assert!(mate.lines().last().unwrap().starts_with("Best move: Ra8# (a1a8); #1  White 100 %"), "{mate}");
+    // Moves may be written as UCI does, castling and promotion too.
+    let moved = |fen, mv| kiln(&["analyse", "--depth", "1", fen, "moves", mv]);
+    let castled = moved("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1");
+    assert!(castled.contains("4k3/8/8/8/8/8/8/5RK1 b - - 1 1\n"), "{castled}");
+    let promoted = moved("k7/4P3/8/8/8/8/8/4K3 w - - 0 1", "e7e8n");
+    assert!(promoted.contains("k3N3/8/8/8/8/8/8/4K3 b - - 0 1\n"), "{promoted}");
     let over = |fen| kiln(&["analyse", fen]).lines().last().map(String::from);
     assert_eq!(over("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1").unwrap(), "Checkmate: White has won.");
     assert_eq!(over("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1").unwrap(), "Stalemate.");

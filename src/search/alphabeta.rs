@@ -300,8 +300,11 @@ impl Worker<'_> {
                 } else {
                     // 17. Late move pruning (LMP): this move is the last quiet one.
                     let lmp_threshold = p::lmp_base() + depth * depth * p::lmp_factor_r() / 1024;
-                    let lmp_threshold =
-                        if improving { lmp_threshold } else { lmp_threshold * p::lmp_not_improving_r() / 1024 };
+                    let lmp_threshold = if improving {
+                        lmp_threshold
+                    } else {
+                        lmp_threshold.saturating_mul(p::lmp_not_improving_r()) / 1024
+                    };
                     if track!("LMP", count as i32 >= lmp_threshold) {
                         picker.skip_quiets();
                     }
@@ -364,7 +367,7 @@ impl Worker<'_> {
             let mut score = -Score::INFINITE;
 
             // 22. Late move reductions (LMR): search less deeply, and again if the move turns out better than expected.
-            if depth >= p::lmr_depth() && count > 1 {
+            if depth >= p::lmr_min_depth() && count > 1 {
                 if !PV {
                     reduction += p::lmr_not_pv_r();
                 }

@@ -170,7 +170,7 @@ parameters! {
     lmr_base = 1116 in 500..=2000;
     #[allow(dead_code)]
     lmr_divisor = 2360 in 1500..=4000;
-    lmr_depth = 2 in 1..=4;
+    lmr_min_depth = 2 in 1..=4;
     lmr_not_pv_r = 900 in 0..=2048;
     lmr_tt_pv_r = 1050 in 0..=2560;
     lmr_tt_depth_r = 700 in 0..=2048;

@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn never_more_than_is_left() {
-        for remaining in [0, 1, 20, 31, 100, 1000, 60_000, 10_000_000] {
-            for increment in [0, 10, 5000] {
+        for remaining in [0, 1, 20, 31, 100, 1000, 60_000, 10_000_000, u64::MAX] {
+            for increment in [0, 10, 5000, u64::MAX] {
                 for moves_to_go in [None, Some(0), Some(1), Some(2), Some(40), Some(u32::MAX)] {
                     let timer = timer(remaining, increment, moves_to_go, 1);
                     let most = Duration::from_millis(remaining.saturating_sub(30).max(1));

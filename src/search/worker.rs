@@ -87,7 +87,8 @@ pub struct Histories {
     pub corrections: CorrectionHistory,
 }
 
-/// What a thread keeps from one search of a game to the next.
+/// What a thread keeps from one search of a game to the next, in cache lines of its own.
+#[repr(align(128))]
 pub struct ThreadData {
     pub histories: HugePageBox<Histories>,
     pub evaluator: Evaluator,

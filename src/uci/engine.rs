@@ -1,7 +1,7 @@
 //! The engine: it executes commands while a search runs in another thread.
 
 use super::command::{Command, Go, SetPosition, parse};
-use super::options::{self, DEFAULT_HASH, Setting, Settings};
+use super::options::{self, DEFAULT_HASH, SetOption, Settings};
 use super::output::{InfoFormat, InfoPrinter, Output, send};
 use super::strength;
 use crate::board::{GameHistory, Position};
@@ -324,23 +324,23 @@ impl Engine {
         if let Some(result) = options::set_parameter(name, value) {
             return result;
         }
-        match options::parse_setting(name, value)? {
-            Setting::Hash(megabytes) => self.set_hash(megabytes as usize)?,
-            Setting::ClearHash => self.clear(),
-            Setting::Threads(count) => self.set_threads(count as usize)?,
-            Setting::MultiPv(count) => self.settings.multi_pv = count as usize,
-            Setting::MoveOverhead(time) => self.settings.overhead = Duration::from_millis(time),
-            Setting::Ponder(_) => {}
-            Setting::Chess960(on) => self.settings.chess960 = on,
-            Setting::ShowWdl(on) => self.settings.show_wdl = on,
-            Setting::LimitStrength(on) => self.settings.limit_strength = on,
-            Setting::Elo(elo) => self.settings.elo = elo,
-            Setting::EvalFile(path) => self.set_network(&path)?,
-            Setting::SyzygyPath(path) => self.set_tablebases(&path)?,
-            Setting::SyzygyProbeDepth(depth) => self.settings.probing.depth = depth as u32,
-            Setting::SyzygyProbeLimit(pieces) => self.settings.probing.pieces = pieces as u32,
-            Setting::Syzygy50MoveRule(on) => self.settings.probing.fifty_move_rule = on,
-            Setting::DebugLogFile(path) => self.set_log(&path)?,
+        match options::parse_set_option(name, value)? {
+            SetOption::Hash(megabytes) => self.set_hash(megabytes as usize)?,
+            SetOption::ClearHash => self.clear(),
+            SetOption::Threads(count) => self.set_threads(count as usize)?,
+            SetOption::MultiPv(count) => self.settings.multi_pv = count as usize,
+            SetOption::MoveOverhead(time) => self.settings.overhead = Duration::from_millis(time),
+            SetOption::Ponder(_) => {}
+            SetOption::Chess960(on) => self.settings.chess960 = on,
+            SetOption::ShowWdl(on) => self.settings.show_wdl = on,
+            SetOption::LimitStrength(on) => self.settings.limit_strength = on,
+            SetOption::Elo(elo) => self.settings.elo = elo,
+            SetOption::EvalFile(path) => self.set_network(&path)?,
+            SetOption::SyzygyPath(path) => self.set_tablebases(&path)?,
+            SetOption::SyzygyProbeDepth(depth) => self.settings.probing.depth = depth as u32,
+            SetOption::SyzygyProbeLimit(pieces) => self.settings.probing.pieces = pieces as u32,
+            SetOption::Syzygy50MoveRule(on) => self.settings.probing.fifty_move_rule = on,
+            SetOption::DebugLogFile(path) => self.set_log(&path)?,
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl Default for Settings {
 
 /// An option with its new value. Texts are empty for `<empty>` and the like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Setting {
+pub enum SetOption {
     /// Megabytes of the transposition table.
     Hash(u64),
     ClearHash,
@@ -82,13 +82,13 @@ pub struct Definition {
     kind: Kind,
 }
 
-/// The type of an option, with its default if that varies, its range, and the [`Setting`] it makes of a value.
+/// The type of an option, with its default if that varies, its range, and the [`SetOption`] it makes of a value.
 enum Kind {
-    Check(bool, fn(bool) -> Setting),
-    Spin(u64, RangeInclusive<u64>, fn(u64) -> Setting),
+    Check(bool, fn(bool) -> SetOption),
+    Spin(u64, RangeInclusive<u64>, fn(u64) -> SetOption),
     /// Empty by default.
-    Text(fn(String) -> Setting),
-    Button(Setting),
+    Text(fn(String) -> SetOption),
+    Button(SetOption),
 }
 
 /// Returns all options in the order in which they are listed.
@@ -102,64 +102,64 @@ pub fn options() -> [Definition; 16] {
         definition(
             "Hash",
             "megabytes of the transposition table",
-            Spin(DEFAULT_HASH as u64, 1..=MAX_MEGABYTES as u64, Setting::Hash),
+            Spin(DEFAULT_HASH as u64, 1..=MAX_MEGABYTES as u64, SetOption::Hash),
         ),
-        definition("Clear Hash", "clears the transposition table and histories", Button(Setting::ClearHash)),
-        definition("Threads", "threads that search", Spin(1, 1..=max_threads as u64, Setting::Threads)),
+        definition("Clear Hash", "clears the transposition table and histories", Button(SetOption::ClearHash)),
+        definition("Threads", "threads that search", Spin(1, 1..=max_threads as u64, SetOption::Threads)),
         definition(
             "MultiPV",
             "number of best lines to show",
-            Spin(multi_pv as u64, 1..=MAX_MULTI_PV as u64, Setting::MultiPv),
+            Spin(multi_pv as u64, 1..=MAX_MULTI_PV as u64, SetOption::MultiPv),
         ),
         definition(
             "Move Overhead",
             "milliseconds set aside on each move for communication with the GUI",
-            Spin(overhead.as_millis() as u64, 0..=10_000, Setting::MoveOverhead),
+            Spin(overhead.as_millis() as u64, 0..=10_000, SetOption::MoveOverhead),
         ),
         // It only tells the GUI that the engine can ponder; `go ponder` starts it.
-        definition("Ponder", "allows thinking on the opponent's time", Check(false, Setting::Ponder)),
+        definition("Ponder", "allows thinking on the opponent's time", Check(false, SetOption::Ponder)),
         definition(
             "UCI_Chess960",
             "writes castling as king takes rook; both notations are always understood",
-            Check(chess960, Setting::Chess960),
+            Check(chess960, SetOption::Chess960),
         ),
         definition(
             "UCI_ShowWDL",
             "shows win, draw and loss probabilities in thousandths",
-            Check(show_wdl, Setting::ShowWdl),
+            Check(show_wdl, SetOption::ShowWdl),
         ),
         definition(
             "UCI_LimitStrength",
             "limits the strength to UCI_Elo",
-            Check(limit_strength, Setting::LimitStrength),
+            Check(limit_strength, SetOption::LimitStrength),
         ),
         definition(
             "UCI_Elo",
             "strength if limited; the scale is a guess, not measured",
-            Spin(elo, strength::ELO, Setting::Elo),
+            Spin(elo, strength::ELO, SetOption::Elo),
         ),
         definition(
             "EvalFile",
             "network file of the shape the engine is built for; empty for the embedded one",
-            Text(Setting::EvalFile),
+            Text(SetOption::EvalFile),
         ),
-        definition("SyzygyPath", "folders with Syzygy tablebases", Text(Setting::SyzygyPath)),
+        definition("SyzygyPath", "folders with Syzygy tablebases", Text(SetOption::SyzygyPath)),
         definition(
             "SyzygyProbeDepth",
             "least depth at which the tablebases with the most pieces are probed",
-            Spin(probing.depth.into(), 1..=100, Setting::SyzygyProbeDepth),
+            Spin(probing.depth.into(), 1..=100, SetOption::SyzygyProbeDepth),
         ),
         definition(
             "SyzygyProbeLimit",
             "most pieces for which tablebases are probed",
-            Spin(probing.pieces.into(), 0..=MAX_PIECES as u64, Setting::SyzygyProbeLimit),
+            Spin(probing.pieces.into(), 0..=MAX_PIECES as u64, SetOption::SyzygyProbeLimit),
         ),
         definition(
             "Syzygy50MoveRule",
             "counts tablebase wins that the fifty-move rule prevents as draws",
-            Check(probing.fifty_move_rule, Setting::Syzygy50MoveRule),
+            Check(probing.fifty_move_rule, SetOption::Syzygy50MoveRule),
         ),
-        definition("Debug Log File", "appends all input and output to this file", Text(Setting::DebugLogFile)),
+        definition("Debug Log File", "appends all input and output to this file", Text(SetOption::DebugLogFile)),
     ]
 }
 
@@ -199,7 +199,7 @@ pub fn set_parameter(name: &str, value: &str) -> Option<Result<(), String>> {
 ///
 /// # Errors
 /// If there is no option of this name, or the value is not allowed.
-pub fn parse_setting(name: &str, value: &str) -> Result<Setting, String> {
+pub fn parse_set_option(name: &str, value: &str) -> Result<SetOption, String> {
     let definition = options().into_iter().find(|definition| definition.name.eq_ignore_ascii_case(name));
     let Definition { name, kind, .. } =
         definition.ok_or_else(|| format!("there is no option {name:?}; \"uci\" lists them"))?;
@@ -256,11 +256,11 @@ mod tests {
 
     #[test]
     fn values_become_settings() {
-        assert_eq!(parse_setting("hash", "3"), Ok(Setting::Hash(3)));
-        assert_eq!(parse_setting("Clear Hash", ""), Ok(Setting::ClearHash));
-        assert_eq!(parse_setting("UCI_Chess960", "TRUE"), Ok(Setting::Chess960(true)));
+        assert_eq!(parse_set_option("hash", "3"), Ok(SetOption::Hash(3)));
+        assert_eq!(parse_set_option("Clear Hash", ""), Ok(SetOption::ClearHash));
+        assert_eq!(parse_set_option("UCI_Chess960", "TRUE"), Ok(SetOption::Chess960(true)));
         for (value, path) in [("a b", "a b"), ("", ""), ("<EMPTY>", ""), ("none", "")] {
-            assert_eq!(parse_setting("EvalFile", value), Ok(Setting::EvalFile(path.into())));
+            assert_eq!(parse_set_option("EvalFile", value), Ok(SetOption::EvalFile(path.into())));
         }
     }
 }
