@@ -5,10 +5,10 @@ nodes of an engine built with `--features tune`.
 match every step is disabled on one of the two sides, chosen at random. Least squares on the scores estimate the Elo of
 each step, so every game gives information about all steps.
 
-`spsa` tunes all parameters that the engine's command `spsa` prints, except those of time management, the vote of threads
-and tablebases, by simultaneous perturbation stochastic approximation (Spall 1998; the gain sequences are those of
-Fishtest and OpenBench, https://github.com/AndyGrant/OpenBench/wiki/SPSA-Tuning-Workloads). Each match perturbs every parameter up or down at
-random, and plays these values against the opposite ones.
+`spsa` tunes all parameters that the engine's command `spsa` prints, except those of time management, the vote of
+threads and tablebases, by simultaneous perturbation stochastic approximation (Spall 1998; the gain sequences are those
+of Fishtest and OpenBench, https://github.com/AndyGrant/OpenBench/wiki/SPSA-Tuning-Workloads). Each match perturbs every
+parameter up or down at random, and plays these values against the opposite ones.
 
 Requires fastchess on the PATH, the package numpy, and an opening book in EPD. Fastchess reads the book again for each
 match, so use a small one.
@@ -98,7 +98,8 @@ def steps(arguments):
 def spsa(arguments):
     printed = subprocess.run([arguments.engine], input="spsa\nquit\n", capture_output=True, text=True, check=True).stdout
     # Games at fixed nodes use no clock, one thread takes no vote, and there are no tablebases.
-    rows = [row.split(", ") for row in printed.splitlines() if ", int, " in row and not row.startswith(("time_", "vote_", "tablebase_"))]
+    rows = [row.split(", ") for row in printed.splitlines()
+            if ", int, " in row and not row.startswith(("time_", "vote_", "tablebase_"))]
     if not rows:
         raise SystemExit(f"{arguments.engine} has no parameters to tune; build it with --features tune")
     names = [row[0] for row in rows]

@@ -53,9 +53,9 @@ impl GameHistory {
     /// Returns whether one move by the side to move can repeat a position with index `root` or later, which would be
     /// scored as a draw.
     ///
-    /// The method is Marcel van Kervinck's (see [`cuckoo`]). It does not check whose piece would move: if a piece of the
-    /// other side took more moves than needed to its square, the result can be true although the side to move cannot
-    /// repeat.
+    /// The method is Marcel van Kervinck's (see [`cuckoo`]). It does not check whose piece would move: if a piece of
+    /// the other side took more moves than needed to its square, the result can be true although the side to move
+    /// cannot repeat.
     pub fn can_repeat(&self, current: &Position, root: usize) -> bool {
         let reversible = usize::from(current.halfmove_clock()).min(self.keys.len().saturating_sub(root));
         (3..=reversible).step_by(2).any(|ago| {
