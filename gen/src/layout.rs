@@ -114,7 +114,7 @@ plain_structs! {
 
     /// Superpiece geometry: the targets from each square of a queen and knight in one, in 8 lanes of 8 slots.
     ///
-    /// Lane *d* (N, NE, E, SE, S, SW, W, NW) holds slots 8*d*…8*d*+7: first one knight square, clockwise of the
+    /// Lane *d* (N, NE, E, SE, S, SW, W, NW) holds slots 8*d*…8*d*+7: first one knight square, counterclockwise of the
     /// direction, then the squares at distance 1…7. The idea is from the articles on incremental attack tables by the
     /// author of the engine Rose.
     pub struct Superpiece {

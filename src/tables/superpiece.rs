@@ -51,7 +51,7 @@ mod tests {
         for square in 0..64 {
             for (slot, target) in slots(square) {
                 assert_eq!(SUPERPIECE.inverse[square][target] as usize, slot);
-                // From the target, the slot is in the opposite lane, also for knights, which follow clockwise too.
+                // From the target, the slot is in the opposite lane, also for knights, which are ordered clockwise too.
                 assert_eq!(SUPERPIECE.inverse[target][square] as usize, slot ^ 32);
             }
             let (knight, queen) =
@@ -63,6 +63,37 @@ mod tests {
                 assert_eq!(none, SUPERPIECE.inverse[target][square] == NO_SLOT);
                 assert_eq!(none, !(queen | knight).has(Square::ALL[target]));
             }
+        }
+    }
+
+    /// The slots around the superpiece in the middle, north above, as the articles on Rose draw them: the constants of
+    /// its method rely on this order.
+    const DIAGRAM: [&str; 15] = [
+        "3f .. .. .. .. .. .. 07 .. .. .. .. .. .. 0f",
+        ".. 3e .. .. .. .. .. 06 .. .. .. .. .. 0e ..",
+        ".. .. 3d .. .. .. .. 05 .. .. .. .. 0d .. ..",
+        ".. .. .. 3c .. .. .. 04 .. .. .. 0c .. .. ..",
+        ".. .. .. .. 3b .. .. 03 .. .. 0b .. .. .. ..",
+        ".. .. .. .. .. 3a 00 02 08 0a .. .. .. .. ..",
+        ".. .. .. .. .. 38 39 01 09 10 .. .. .. .. ..",
+        "37 36 35 34 33 32 31 .. 11 12 13 14 15 16 17",
+        ".. .. .. .. .. 30 29 21 19 18 .. .. .. .. ..",
+        ".. .. .. .. .. 2a 28 22 20 1a .. .. .. .. ..",
+        ".. .. .. .. 2b .. .. 23 .. .. 1b .. .. .. ..",
+        ".. .. .. 2c .. .. .. 24 .. .. .. 1c .. .. ..",
+        ".. .. 2d .. .. .. .. 25 .. .. .. .. 1d .. ..",
+        ".. 2e .. .. .. .. .. 26 .. .. .. .. .. 1e ..",
+        "2f .. .. .. .. .. .. 27 .. .. .. .. .. .. 1f",
+    ];
+
+    #[test]
+    fn slots_are_those_of_the_published_diagram() {
+        for (square, target) in Square::ALL.into_iter().flat_map(|a| Square::ALL.map(|b| (a, b))) {
+            let row = 7 + square.rank() as usize - target.rank() as usize;
+            let column = 7 + target.file() as usize - square.file() as usize;
+            let expected = DIAGRAM[row].split(' ').nth(column).unwrap();
+            let expected = u8::from_str_radix(expected, 16).unwrap_or(NO_SLOT);
+            assert_eq!(SUPERPIECE.inverse[square][target as usize], expected, "{square} {target}");
         }
     }
 
