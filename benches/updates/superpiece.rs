@@ -75,8 +75,8 @@ fn load(bytes: &Bytes) -> Vectors {
     from_fn(|half| unsafe { _mm256_load_si256(bytes.0.as_chunks::<32>().0[half].as_ptr().cast()) })
 }
 
-/// Returns for each index the byte of a table of 64 that it names, 0 for an index of 0x80. Each part of the table holds 16
-/// bytes twice.
+/// Returns the byte of a table of 64 bytes at each index, or 0 for an index of 0x80. Each part of the table holds 16 bytes
+/// twice.
 #[target_feature(enable = "avx2")]
 fn permute(table: [__m256i; 4], index: __m256i) -> __m256i {
     let [a, b, c, d] = table.map(|part| _mm256_shuffle_epi8(part, index));
@@ -102,8 +102,9 @@ impl View {
         let (rays, directions) = (load(&geometry.rays[square as usize]), load(&geometry.directions));
         let places = rays.map(|index| permute(table, index));
         let mask = from_fn(|half| {
-            // In each lane a borrow runs from the first distance through empty squares up to the first piece. Places are
-            // at least 2, so the knight's slot never borrows unless it is empty, which changes it as well.
+            // In each lane a borrow runs from distance 1 through empty squares up to the first piece. The slot of the
+            // knight always changes and borrows only if it is empty; places are at least 2, so that even both
+            // subtractions leave the first piece without a borrow.
             let borrowed = _mm256_sub_epi64(places[half], _mm256_set1_epi64x(0x0101));
             let is_valid = _mm256_cmpgt_epi8(rays[half], _mm256_set1_epi8(-1));
             _mm256_andnot_si256(_mm256_cmpeq_epi8(places[half], borrowed), is_valid)
