@@ -75,8 +75,8 @@ fn load(bytes: &Bytes) -> Vectors {
     from_fn(|half| unsafe { _mm256_load_si256(bytes.0.as_chunks::<32>().0[half].as_ptr().cast()) })
 }
 
-/// Returns the byte of a table of 64 bytes at each index, or 0 for an index of 0x80. Each part of the table holds 16 bytes
-/// twice.
+/// Returns the byte of a table of 64 bytes at each index, or 0 for an index of 0x80. Each part of the table holds 16
+/// bytes twice.
 #[target_feature(enable = "avx2")]
 fn permute(table: [__m256i; 4], index: __m256i) -> __m256i {
     let [a, b, c, d] = table.map(|part| _mm256_shuffle_epi8(part, index));
