@@ -1,6 +1,6 @@
 //! Rays, leapers, lines and superpiece lanes, all computed by walking the board.
 
-use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, PseudoAttacks, Superpiece, pieces};
+use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, PseudoAttacks, Superpiece, avx2_lane, pieces};
 
 /// A square index, a1 = 0, h8 = 63.
 pub type Square = usize;
@@ -135,12 +135,14 @@ pub fn lines() -> Lines {
 /// Returns the superpiece's rays, their valid masks and inverses, and which pieces attack which square.
 pub fn superpiece() -> Superpiece {
     let mut all = Superpiece {
-        rays: [[0; 64]; 64],
+        rays: [[NO_SLOT; 64]; 64],
         valid: [0; 64],
         inverse: [[NO_SLOT; 64]; 64],
         reach: [0; 64],
         queen_reach: [0; 64],
-        avx2_inverse: [[NO_SLOT; 64]; 64],
+        opposite: [[0; 64]; 64],
+        avx2_lanes: [[NO_SLOT; 64]; 64],
+        avx2_pieces: [[0; 64]; 64],
         pieces: [[0; 64]; 64],
     };
     for square in 0..64 {
@@ -148,6 +150,7 @@ pub fn superpiece() -> Superpiece {
             all.rays[square][slot] = target as u8;
             all.valid[square] |= 1 << slot;
             all.inverse[square][target] = slot as u8;
+            all.opposite[square][target] = 4 * ((slot as u16 / 8) ^ 4);
             all.reach[square] |= 1 << target;
         };
         for lane in 0..8 {
@@ -159,16 +162,22 @@ pub fn superpiece() -> Superpiece {
             }
         }
         all.queen_reach[square] = slider_attacks(square, &COMPASS, 0);
-        for (row, rank) in AVX2_RANKS.into_iter().enumerate() {
-            let source = &all.inverse[square][8 * rank..8 * rank + 8];
-            all.avx2_inverse[square][8 * row..8 * row + 8].copy_from_slice(source);
-        }
         let pawns = [pieces::WHITE_PAWN, pieces::BLACK_PAWN].into_iter().zip(PAWN.map(|steps| reached(square, &steps)));
         let others = [pieces::KNIGHT, pieces::BISHOP, pieces::ROOK, pieces::QUEEN, pieces::KING];
         let others = (1..).zip(others).map(|(kind, bit)| (bit, attacks(0, kind, square, 0)));
         for (bit, attacked) in pawns.chain(others) {
             for target in (0..64).filter(|target| attacked >> target & 1 != 0) {
                 all.pieces[square][target] |= bit;
+            }
+        }
+        for (row, rank) in AVX2_RANKS.into_iter().enumerate() {
+            for file in 0..8 {
+                let (at, target) = (8 * row + file, 8 * rank + file);
+                all.avx2_pieces[square][at] = all.pieces[square][target];
+                let slot = all.inverse[square][target];
+                if slot != NO_SLOT && !slot.is_multiple_of(8) {
+                    all.avx2_lanes[square][at] = (slot % 8 - 1) << 4 | avx2_lane(slot as usize / 8);
+                }
             }
         }
     }

@@ -118,7 +118,7 @@ plain_structs! {
     /// direction, then the squares at distance 1…7. The idea is from the articles on incremental attack tables by the
     /// author of the engine Rose.
     pub struct Superpiece {
-        /// The square of each slot, 0 where the slot leaves the board.
+        /// The square of each slot, [`NO_SLOT`] where the slot leaves the board.
         pub rays: [[u8; 64]; 64],
         /// One bit per slot: the slot is on the board.
         pub valid: [u64; 64],
@@ -128,8 +128,15 @@ plain_structs! {
         pub reach: [u64; 64],
         /// The squares that a queen attacks on an empty board.
         pub queen_reach: [u64; 64],
-        /// [`Superpiece::inverse`] with the eight rows of a board in the order of [`AVX2_RANKS`].
-        pub avx2_inverse: [[u8; 64]; 64],
+        /// Four times the lane opposite to that of [`Superpiece::inverse`], 0 where the superpiece does not reach: the
+        /// index of the lane's first word in a vector of words.
+        pub opposite: [[u16; 64]; 64],
+        /// For AVX2, by square and target, with the ranks of the targets in the order of [`AVX2_RANKS`]: 16 times the
+        /// distance less 1, plus where the target's lane is in a vector of 16 bytes (see [`avx2_lane`]); [`NO_SLOT`]
+        /// where a queen does not reach.
+        pub avx2_lanes: [[u8; 64]; 64],
+        /// [`Superpiece::pieces`] with the ranks of the targets in the order of [`AVX2_RANKS`].
+        pub avx2_pieces: [[u8; 64]; 64],
         /// By square and target: which pieces on the square attack the target on an empty board, as a set of the bits
         /// in [`pieces`]. With the two pawns exchanged, which pieces on the target attack the square.
         pub pieces: [[u8; 64]; 64],
@@ -198,12 +205,19 @@ impl Cuckoo {
 /// Late move reductions in 1/1024 ply, by depth and move number.
 pub type Reductions = [[i16; 64]; 64];
 
-/// The order of the ranks in [`Superpiece::avx2_inverse`], counted from 0.
+/// The order of the ranks in tables for AVX2, counted from 0.
 ///
 /// Unpacking the low and the high bytes of 32-byte vectors works on halves of 16 bytes. With this order the low bytes
 /// of both vectors give the words of ranks 1 to 4, and the high bytes those of ranks 5 to 8 (from the engine
 /// Clockwork).
 pub const AVX2_RANKS: [usize; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
+
+/// Returns where the byte of a lane, 0 to 7, is in a vector of 16 bytes that AVX2 code makes of all lanes: a second byte
+/// of the opposite lane is where all but the lowest two bits are equal and these are inverted.
+pub const fn avx2_lane(lane: usize) -> u8 {
+    // Two lanes to a group of four bytes; of the eight bytes of a 64-bit number the upper half is two lanes further.
+    [0, 8, 4, 12][lane % 4] + 2 + (lane / 4) as u8
+}
 
 /// The bits in [`Superpiece::pieces`].
 pub mod pieces {
@@ -223,7 +237,8 @@ pub mod pieces {
     pub const KING: u8 = 64;
 }
 
-/// Marks a square in [`Superpiece::inverse`] that no slot holds. Vector code tests its top bit.
+/// Marks a square in [`Superpiece::inverse`] that no slot holds, and a slot in [`Superpiece::rays`] off the board. Byte
+/// shuffles give 0 where the top bit of the index is set.
 pub const NO_SLOT: u8 = 0x80;
 
 /// An order of neurons in memory from which an instruction set packs two vectors of 16-bit numbers into one vector of

@@ -87,6 +87,7 @@ impl FromStr for Position {
             colors: [Bitboard::EMPTY; 2],
             squares: [[Square::A1; 16]; 2],
             ids: [[0; 6]; 2],
+            castling_squares: Bitboard::EMPTY,
             keys: Keys::default(),
             castling: CastlingRights::NONE,
             en_passant: None,
@@ -217,7 +218,7 @@ impl Position {
                 next_id[piece.color()] += 1;
                 next_id[piece.color()] - 1
             };
-            self.add_piece(Place::new(piece, id), square);
+            self.add_piece(Place::new(piece, id), square, &mut Keys::default());
         }
     }
 

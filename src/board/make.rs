@@ -1,115 +1,116 @@
 //! Making moves.
 
-use super::{Ids, Place, Position};
-use crate::simd::native;
-use crate::tables::{attacks, black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
-use crate::types::{Bitboard, CastlingSide, Color, Move, MoveKind, PieceType, Rank, Square};
+use super::{Keys, Place, Position};
+use crate::simd::Wordboard;
+use crate::tables::{black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
+use crate::types::{Bitboard, CastlingSide, Color, Move, MoveKind, PieceType, Square};
+use std::mem::{MaybeUninit, offset_of};
 
 impl Position {
-    /// Returns the position after a legal move. See [`Position::play`].
-    #[inline]
+    /// Returns the position after a legal move. Other moves panic or leave a meaningless position.
+    #[inline(always)]
     #[must_use]
     pub fn make(&self, mv: Move) -> Self {
-        let mut next = self.clone();
-        next.play(mv);
+        let mut next = MaybeUninit::uninit();
+        self.make_into(mv, &mut next);
+        // SAFETY: `make_into` writes the whole position.
+        let next = unsafe { next.assume_init() };
         debug_assert!(next.is_consistent(), "{mv:?} on {}", self.fen(true));
         next
     }
 
-    /// Plays a legal move. Other moves panic or leave a meaningless position.
-    ///
-    /// The attack tables are updated incrementally. The attacks that change are those of the moved piece, those of the
-    /// captured piece, and those of sliders that attack a square which becomes empty or occupied. The bits of these
-    /// pieces are cleared on all squares at once, and the attacks of those still on the board are set again.
-    pub fn play(&mut self, mv: Move) {
-        let (us, them) = (self.side, !self.side);
-        let (from, to) = (mv.from(), mv.to());
-        let mover = self.place(from);
-
-        self.clear_en_passant();
-        self.halfmove_clock = self.halfmove_clock.saturating_add(1);
-        self.fullmove_number = self.fullmove_number.saturating_add(us as u16);
-        self.side = them;
-        self.keys.toggle_state(black_to_move_key());
-
-        let mut changed = [0; 2];
-        self.add_sliders_attacking(from, &mut changed);
-        changed[us] |= mover.bit();
-        let mut captured = 0;
+    /// Writes the position after a legal move to `next`. A position that a function returns would be copied.
+    #[inline(never)]
+    fn make_into(&self, mv: Move, next: &mut MaybeUninit<Self>) {
+        // Each call is compiled for its kind of move.
         match mv.kind() {
-            MoveKind::Castle => {
-                let rook = self.place(to);
-                let (king_to, rook_to) = castling_targets(mv);
-                for square in [to, king_to, rook_to] {
-                    self.add_sliders_attacking(square, &mut changed);
-                }
-                changed[us] |= rook.bit();
-                // Both are removed first: in Chess960 one may end on the other's square.
-                self.remove_piece(mover, from);
-                self.remove_piece(rook, to);
-                self.add_piece(mover, king_to);
-                self.add_piece(rook, rook_to);
-            }
-            kind => {
-                // The target square becomes occupied, unless a capture leaves it so.
-                let mut filled = Some(to);
-                if mv.is_capture() {
-                    let mut square = to;
-                    if kind == MoveKind::EnPassant {
-                        square = to.forward(them);
-                        self.add_sliders_attacking(square, &mut changed);
-                    } else {
-                        filled = None;
-                    }
-                    let victim = self.place(square);
-                    captured = victim.bit();
-                    self.remove_piece(victim, square);
-                    self.revoke_castling_of_rook(them, square);
-                    self.halfmove_clock = 0;
-                }
-                if let Some(to) = filled {
-                    self.add_sliders_attacking(to, &mut changed);
-                }
-                match mv.promotion() {
-                    None => self.move_piece(mover, from, to),
-                    Some(kind) => {
-                        self.remove_piece(mover, from);
-                        self.add_piece(mover.promoted(kind), to);
-                    }
-                }
-            }
-        }
-        match mover.kind() {
-            PieceType::King => {
-                for side in CastlingSide::ALL {
-                    self.revoke_castling(us, side);
-                }
-            }
-            PieceType::Rook => self.revoke_castling_of_rook(us, from),
-            PieceType::Pawn => self.halfmove_clock = 0,
-            _ => {}
-        }
-
-        self.update_attacks(us, changed[us], 0);
-        self.update_attacks(them, changed[them] & !captured, captured);
-        if mv.kind() == MoveKind::DoublePush {
-            self.set_en_passant(to.forward(them));
+            kind @ (MoveKind::Quiet | MoveKind::DoublePush) => self.make_as(mv, kind, next),
+            MoveKind::Capture => self.make_as(mv, MoveKind::Capture, next),
+            kind => self.make_rare(mv, kind, next),
         }
     }
 
-    /// Recomputes the attacks of the `changed` ids, and clears those of the `captured` ids.
+    #[cold]
+    #[inline(never)]
+    fn make_rare(&self, mv: Move, kind: MoveKind, next: &mut MaybeUninit<Self>) {
+        self.make_as(mv, kind, next);
+    }
+
+    #[inline(always)]
+    fn make_as(&self, mv: Move, kind: MoveKind, next: &mut MaybeUninit<Self>) {
+        const REST: usize = offset_of!(Position, board);
+        const { assert!(REST == size_of::<[Wordboard; 2]>()) }
+        let place = next.as_mut_ptr();
+        // SAFETY: the attack tables are before the board, all else follows it. The former are written, the latter is
+        // copied, here as bytes because the compiler copies field by field.
+        let next = unsafe {
+            let rest = std::ptr::from_ref(self).cast::<u8>().add(REST);
+            place.cast::<u8>().add(REST).copy_from_nonoverlapping(rest, size_of::<Self>() - REST);
+            (&raw mut (*place).attacks).write(self.attacks_after(mv, kind));
+            next.assume_init_mut()
+        };
+        next.move_pieces(self, mv, kind);
+    }
+
+    /// Plays a legal move, as [`Position::make`] does.
     #[inline]
-    fn update_attacks(&mut self, color: Color, changed: u16, captured: u16) {
-        let occupied = self.occupied();
-        // The compiler keeps a local copy in registers.
-        let mut table = self.attacks[color];
-        native::clear(&mut table, changed | captured);
-        for id in Ids(changed) {
-            let square = self.squares[color][id];
-            let attacked = attacks(self.place(square).piece(), square, occupied);
-            native::set(&mut table, attacked.0, 1 << id);
+    pub fn play(&mut self, mv: Move) {
+        *self = self.make(mv);
+    }
+
+    /// Updates everything but the attack tables of a copy of `before` by a legal move.
+    #[inline(always)]
+    fn move_pieces(&mut self, before: &Self, mv: Move, kind: MoveKind) {
+        let (us, them) = (before.side, !before.side);
+        let (from, to) = (mv.from(), mv.to());
+        let mover = before.place(from);
+
+        // What a wide store has just copied is read from `before`, because it can be loaded sooner from there.
+        let mut keys = before.keys;
+        keys.toggle_state(black_to_move_key());
+        if let Some(square) = before.en_passant {
+            keys.toggle_state(en_passant_key(square.file()));
+            self.en_passant = None;
         }
-        self.attacks[color] = table;
+        self.halfmove_clock = before.halfmove_clock.saturating_add(1);
+        self.fullmove_number = before.fullmove_number.saturating_add(us as u16);
+        self.side = them;
+
+        match kind {
+            MoveKind::Castle => {
+                let rook = before.place(to);
+                let (king_to, rook_to) = castling_targets(mv);
+                // Both are removed first: in Chess960 one may end on the other's square.
+                self.remove_piece(mover, from, &mut keys);
+                self.remove_piece(rook, to, &mut keys);
+                self.add_piece(mover, king_to, &mut keys);
+                self.add_piece(rook, rook_to, &mut keys);
+            }
+            kind => {
+                if kind.is_capture() {
+                    let square = if kind == MoveKind::EnPassant { to.forward(them) } else { to };
+                    self.remove_piece(before.place(square), square, &mut keys);
+                    self.halfmove_clock = 0;
+                }
+                match kind.promoted() {
+                    None => self.move_piece(mover, from, to, &mut keys),
+                    Some(kind) => {
+                        self.remove_piece(mover, from, &mut keys);
+                        self.add_piece(mover.promoted(kind), to, &mut keys);
+                    }
+                }
+            }
+        }
+        if mover.kind() == PieceType::Pawn {
+            self.halfmove_clock = 0;
+        }
+        self.keys = keys;
+        if before.castling_squares.intersects(Bitboard::from(from) | to.into()) {
+            self.revoke_castling(before, mv);
+        }
+        if kind == MoveKind::DoublePush {
+            self.set_en_passant(to.forward(them));
+        }
     }
 
     /// Returns an approximate key of the position after a move, to prefetch its transposition table entry. The key is
@@ -137,67 +138,68 @@ impl Position {
         next
     }
 
-    /// Adds the ids of the sliders of both sides that attack a square to `ids`, by color.
-    #[inline]
-    fn add_sliders_attacking(&self, square: Square, ids: &mut [u16; 2]) {
-        for color in Color::ALL {
-            ids[color] |= self.attacks[color].0[square] & self.slider_ids(color);
-        }
-    }
-
     /// Puts a piece on an empty square.
     #[inline]
-    pub(super) fn add_piece(&mut self, place: Place, square: Square) {
+    pub(super) fn add_piece(&mut self, place: Place, square: Square, keys: &mut Keys) {
         self.squares[place.color()][place.id()] = square;
         self.board[square] = Some(place);
-        self.toggle(place, square);
+        self.toggle(place, square, keys);
     }
 
     /// Removes a piece from its square.
     #[inline]
-    fn remove_piece(&mut self, place: Place, square: Square) {
+    fn remove_piece(&mut self, place: Place, square: Square, keys: &mut Keys) {
         self.board[square] = None;
-        self.toggle(place, square);
+        self.toggle(place, square, keys);
     }
 
     #[inline]
-    fn toggle(&mut self, place: Place, square: Square) {
+    fn toggle(&mut self, place: Place, square: Square, keys: &mut Keys) {
         self.kinds[place.kind()] ^= square.into();
         self.colors[place.color()] ^= square.into();
         self.ids[place.color()][place.kind()] ^= place.bit();
-        self.keys.toggle(place.piece(), square);
+        keys.toggle(place.piece(), square);
     }
 
     /// Moves a piece to an empty square.
     #[inline]
-    fn move_piece(&mut self, place: Place, from: Square, to: Square) {
+    fn move_piece(&mut self, place: Place, from: Square, to: Square, keys: &mut Keys) {
         let both = Bitboard::from(from) | to.into();
         self.kinds[place.kind()] ^= both;
         self.colors[place.color()] ^= both;
         self.squares[place.color()][place.id()] = to;
         self.board[from] = None;
         self.board[to] = Some(place);
-        self.keys.move_piece(place.piece(), from, to);
+        keys.move_piece(place.piece(), from, to);
     }
 
-    fn revoke_castling(&mut self, color: Color, side: CastlingSide) {
-        if let Some(file) = self.castling.rook(color, side) {
-            self.castling.revoke(color, side);
-            self.keys.toggle_state(castling_key(color, file));
-        }
-    }
-
-    /// Revokes the right to castle with a rook of `color` on this square: it has moved or was captured.
-    #[inline]
-    fn revoke_castling_of_rook(&mut self, color: Color, square: Square) {
-        if square.rank() != Rank::First.relative(color) {
-            return;
-        }
-        for side in CastlingSide::ALL {
-            if self.castling.rook(color, side) == Some(square.file()) {
-                self.revoke_castling(color, side);
+    /// Revokes the castling rights whose king or rook was on a square of the move.
+    #[cold]
+    fn revoke_castling(&mut self, before: &Self, mv: Move) {
+        for color in Color::ALL {
+            let king = before.king(color);
+            for side in CastlingSide::ALL {
+                let Some(file) = self.castling.rook(color, side) else { continue };
+                let rook = Square::new(file, king.rank());
+                if [king, rook].into_iter().any(|square| square == mv.from() || square == mv.to()) {
+                    self.castling.revoke(color, side);
+                    self.keys.toggle_state(castling_key(color, file));
+                }
             }
         }
+        self.castling_squares = self.castling_squares_from_rights();
+    }
+
+    /// Returns the squares of the kings and rooks that may castle.
+    pub(super) fn castling_squares_from_rights(&self) -> Bitboard {
+        let mut squares = Bitboard::EMPTY;
+        for color in Color::ALL {
+            let king = self.king(color);
+            for file in CastlingSide::ALL.into_iter().filter_map(|side| self.castling.rook(color, side)) {
+                squares |= Bitboard::from(king) | Square::new(file, king.rank()).into();
+            }
+        }
+        squares
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! Positions: the board and its state, legal moves, making moves, static exchange evaluation, FEN and SAN.
 
+mod attack_update;
 mod attacks;
 mod fen;
 mod game_history;
@@ -17,8 +18,10 @@ pub use fen::{FenError, FenField};
 pub use game_history::GameHistory;
 pub use keys::Keys;
 pub use move_list::{MAX_MOVES, MoveList};
+pub use place::piece_code;
 pub use see::SEE_VALUES;
 
+use crate::simd::superpiece::Places;
 use crate::simd::{Aligned, Wordboard};
 use crate::tables::{
     attacks, bishop_attacks, black_to_move_key, castling_key, en_passant_key, king_attacks, knight_attacks,
@@ -74,12 +77,16 @@ pub struct Position {
     squares: [[Square; 16]; 2],
     /// The ids of the pieces of each type, by color and type.
     ids: [[u16; 6]; 2],
+    /// The squares of the kings and rooks that may castle, so that few moves need to look closer.
+    castling_squares: Bitboard,
 }
 
 // A position is copied for every move. The fields accessed as vectors do not cross cache lines.
 const _: () = {
     assert!(size_of::<Position>() == 512);
-    assert!(offset_of!(Position, keys) == 320 && offset_of!(Position, kinds) == 384);
+    assert!(
+        offset_of!(Position, board) == 256 && offset_of!(Position, keys) == 320 && offset_of!(Position, kinds) == 384
+    );
 };
 
 impl Position {
@@ -100,10 +107,18 @@ impl Position {
         self.board[square].map(Place::piece)
     }
 
-    /// Returns one byte per square: the piece's number plus 1, or 0 for an empty square.
+    /// Returns one byte per square: the [`piece_code`] of the piece there, or 0 for an empty square.
     #[inline]
     pub fn byteboard(&self) -> Aligned<[u8; 64]> {
-        Aligned(self.board.map(|place| place.map_or(0, |place| place.piece() as u8 + 1)))
+        Aligned(self.board.map(|place| place.map_or(0, Place::byte) >> 4))
+    }
+
+    /// Returns the byteboard as bytes, 0 for an empty square.
+    #[inline]
+    fn places(&self) -> &Places {
+        // SAFETY: `Option<Place>` has the size of a byte, every value of which is a valid `u8`; the board is aligned to
+        // a cache line, as asserted above.
+        unsafe { &*std::ptr::from_ref(&self.board).cast() }
     }
 
     /// Returns the piece on an occupied square, with its id.
@@ -310,6 +325,7 @@ impl Position {
                 new.keys.toggle_state(key);
             }
         }
+        new.castling_squares = new.castling_squares_from_rights();
         new.keys.toggle_state(self.en_passant.map_or(0, |square| en_passant_key(square.file())));
         new.keys.toggle_state(if self.side == Color::Black { black_to_move_key() } else { 0 });
         new
@@ -324,6 +340,7 @@ impl Position {
             && Color::ALL.into_iter().all(|color| self.ids[color][PieceType::King] == 1)
             && (self.attacks, self.kinds, self.colors) == (new.attacks, new.kinds, new.colors)
             && (self.ids, self.squares, self.keys) == (new.ids, new.squares, new.keys)
+            && self.castling_squares == new.castling_squares
     }
 }
 

@@ -5,22 +5,48 @@ use std::num::NonZeroU8;
 
 /// A piece on the byteboard, with its id among the pieces of its side.
 ///
-/// Bits 0 to 3 hold the id, bits 4 to 7 the piece's number plus 1, so that zero can stand for an empty square.
+/// Bits 0 to 3 hold the id, bit 4 the color, bits 5 to 7 a code of the type, never 0, so that zero can stand for an
+/// empty square. The code shows with which other pieces the piece shares moves: of a slider bit 5 is clear, bit 6 says
+/// that it moves diagonally, bit 7 that it moves orthogonally; of pawns, knights and kings bit 5 is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Place(NonZeroU8);
 
 const _: () = assert!(size_of::<Option<Place>>() == 1);
 
+/// The type bits of each type.
+const CODES: [u8; PieceType::COUNT] = [0b001, 0b011, 0b010, 0b100, 0b110, 0b101];
+
+/// The piece of each combination of type bits and color, in half bytes.
+const PIECES: u64 = {
+    let (mut pieces, mut i) = (0, 0);
+    while i < Piece::COUNT {
+        pieces |= (i as u64) << (4 * piece_code(Piece::ALL[i]));
+        i += 1;
+    }
+    pieces
+};
+
+/// Returns the upper four bits of a piece's places: the type bits and the color. The result is from 2 to 13.
+pub const fn piece_code(piece: Piece) -> u8 {
+    CODES[piece.kind() as usize] << 1 | piece.color() as u8
+}
+
 impl Place {
     /// Returns a piece with an id, which must be below 16.
     #[inline]
     pub const fn new(piece: Piece, id: u8) -> Self {
         debug_assert!(id < 16);
-        match NonZeroU8::new((piece as u8 + 1) << 4 | id & 15) {
+        match NonZeroU8::new(piece_code(piece) << 4 | id & 15) {
             Some(bits) => Self(bits),
             None => unreachable!(),
         }
+    }
+
+    /// Returns the byte on the byteboard.
+    #[inline]
+    pub const fn byte(self) -> u8 {
+        self.0.get()
     }
 
     /// Returns the id. The king's is 0.
@@ -38,14 +64,15 @@ impl Place {
     /// Returns the piece.
     #[inline]
     pub const fn piece(self) -> Piece {
-        // SAFETY: only `new` creates a `Place`, and it stores the piece's number plus 1 in these bits.
-        unsafe { Piece::from_index_unchecked((self.0.get() >> 4) - 1) }
+        let piece = PIECES >> (self.0.get() >> 4 << 2) & 15;
+        // SAFETY: every half byte of `PIECES` is the number of a piece or 0.
+        unsafe { Piece::from_index_unchecked(piece as u8) }
     }
 
     /// Returns the color.
     #[inline]
     pub const fn color(self) -> Color {
-        self.piece().color()
+        if self.0.get() & 0x10 == 0 { Color::White } else { Color::Black }
     }
 
     /// Returns the type.

@@ -2,12 +2,12 @@
 
 use super::head::Forward;
 use super::{FEATURE_SETS, HIDDEN, Network, SHAPE, THREATS};
-use crate::board::Position;
+use crate::board::{Position, piece_code};
 use crate::simd::{Aligned, Row, native};
 use crate::types::{Bitboard, Color, File, Piece, Score, Square};
 use kiln_gen::network::{THREAT_STATES, threat_state};
 
-/// The features of a position, one byte per square: 0, or the piece there counted from 1 plus [`STATE_STEP`] times its
+/// The features of a position, one byte per square: 0, or the [`piece_code`] of the piece there plus [`STATE_STEP`] times its
 /// threat state. They do not depend on the perspective.
 type Inputs = Aligned<[u8; 64]>;
 
@@ -28,7 +28,7 @@ static ROWS: [[u16; 256]; 2] = {
     let mut i = 0;
     while i < STATES * PIECES {
         let (state, piece) = (i / PIECES, Piece::ALL[i % PIECES]);
-        let input = STATE_STEP as usize * state + piece as usize + 1;
+        let input = STATE_STEP as usize * state + piece_code(piece) as usize;
         let plane = PIECES * state + piece.kind() as usize;
         rows[piece.color() as usize][input] = 64 * plane as u16;
         rows[1 - piece.color() as usize][input] = 64 * (plane + PIECES / 2) as u16;

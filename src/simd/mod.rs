@@ -2,6 +2,7 @@
 //! features of the build choose one. `portable` is always compiled and is the reference for the others.
 
 pub mod portable;
+pub mod superpiece;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
 pub mod avx2;

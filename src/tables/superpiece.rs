@@ -15,7 +15,7 @@ mod tests {
     use super::*;
     use crate::tables::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
     use crate::types::{Bitboard, Color, Square};
-    use kiln_gen::layout::{AVX2_RANKS, NO_SLOT, pieces};
+    use kiln_gen::layout::{NO_SLOT, avx2_lane, pieces};
 
     const KNIGHT_SLOTS: u64 = 0x0101_0101_0101_0101;
 
@@ -40,9 +40,8 @@ mod tests {
                 let distances = SUPERPIECE.valid[square] >> (8 * lane + 1) & 0x7f;
                 assert!((distances + 1).is_power_of_two(), "the valid slots of a lane are not a prefix");
             }
-            // Invalid slots are 0, so that a permutation by the rays reads a valid index.
-            let invalid = (0..64).filter(|slot| SUPERPIECE.valid[square] >> slot & 1 == 0);
-            assert_eq!(invalid.map(|slot| SUPERPIECE.rays[square][slot]).max().unwrap_or(0), 0);
+            let mut invalid = (0..64).filter(|slot| SUPERPIECE.valid[square] >> slot & 1 == 0);
+            assert!(invalid.all(|slot| SUPERPIECE.rays[square][slot] == NO_SLOT));
         }
     }
 
@@ -53,6 +52,7 @@ mod tests {
                 assert_eq!(SUPERPIECE.inverse[square][target] as usize, slot);
                 // From the target, the slot is in the opposite lane, also for knights, which are ordered clockwise too.
                 assert_eq!(SUPERPIECE.inverse[target][square] as usize, slot ^ 32);
+                assert_eq!(SUPERPIECE.opposite[square][target] as usize, 4 * ((slot ^ 32) / 8));
             }
             let (knight, queen) =
                 (knight_attacks(Square::ALL[square]), queen_attacks(Square::ALL[square], Bitboard::EMPTY));
@@ -102,16 +102,25 @@ mod tests {
         bytes.chunks(16).flat_map(|half| if high { &half[8..] } else { &half[..8] }).copied().collect()
     }
 
+    /// Unpacks the two halves of a board.
+    fn unpacked(bytes: &[u8; 64]) -> Vec<u8> {
+        let (first, second) = bytes.split_at(32);
+        [unpack(first, false), unpack(second, false), unpack(first, true), unpack(second, true)].concat()
+    }
+
     #[test]
     fn avx2_order_unpacks_to_the_natural_one() {
-        let mut order = AVX2_RANKS;
-        order.sort_unstable();
-        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7]);
         for square in 0..64 {
-            let (first, second) = SUPERPIECE.avx2_inverse[square].split_at(32);
-            let words = [unpack(first, false), unpack(second, false), unpack(first, true), unpack(second, true)];
-            assert_eq!(words.concat(), SUPERPIECE.inverse[square]);
+            assert_eq!(unpacked(&SUPERPIECE.avx2_pieces[square]), SUPERPIECE.pieces[square]);
+            for (lane, &slot) in unpacked(&SUPERPIECE.avx2_lanes[square]).iter().zip(&SUPERPIECE.inverse[square]) {
+                let is_of_queen = slot != NO_SLOT && !slot.is_multiple_of(8);
+                let expected =
+                    if is_of_queen { (slot % 8 - 1) << 4 | avx2_lane(usize::from(slot / 8)) } else { NO_SLOT };
+                assert_eq!(*lane, expected);
+            }
         }
+        let lanes = [0, 1, 2, 3, 4, 5, 6, 7];
+        assert!(lanes.into_iter().all(|lane| avx2_lane(lane) ^ 1 == avx2_lane((lane + 4) % 8)));
     }
 
     #[test]

@@ -15,9 +15,7 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
             position.list_moves(&mut moves);
             let mut leaves = 0;
             for &mv in &moves {
-                let mut next = position.clone();
-                next.play(mv);
-                leaves += perft(&next, depth - 1);
+                leaves += perft(&position.make(mv), depth - 1);
             }
             leaves
         }

@@ -63,6 +63,26 @@ impl MoveKind {
         })
     }
 
+    /// Returns whether moves of this kind capture a piece.
+    #[inline]
+    pub const fn is_capture(self) -> bool {
+        self as u8 & 4 != 0
+    }
+
+    /// Returns the type of piece to which a pawn promotes, or `None` if the kind is no promotion.
+    #[inline]
+    pub const fn promoted(self) -> Option<PieceType> {
+        if (self as u8) < 8 {
+            return None;
+        }
+        Some(match self as u8 & 3 {
+            0 => PieceType::Knight,
+            1 => PieceType::Bishop,
+            2 => PieceType::Rook,
+            _ => PieceType::Queen,
+        })
+    }
+
     /// Returns the promotion to `piece`, with or without a capture, or `None` if a pawn cannot promote to `piece`.
     #[inline]
     pub const fn promotion(piece: PieceType, capture: bool) -> Option<Self> {

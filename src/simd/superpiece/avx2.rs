@@ -1,0 +1,251 @@
+//! The superpiece method for AVX2: a board of bytes in two registers, a board of words in four. The order of the bytes
+//! is from the engine Clockwork.
+
+use super::{Places, SLIDER_STEP, Superpiece};
+use crate::simd::{Aligned, Wordboard};
+use crate::tables::superpiece;
+use crate::types::{Piece, Square};
+use kiln_gen::layout::pieces;
+use std::arch::x86_64::*;
+use std::array::from_fn;
+
+/// The method with AVX2.
+pub struct Avx2;
+
+/// Type bits of no piece.
+const NO_STEP: u8 = 0xe0;
+
+/// The bits of pieces in [`avx2_pieces`](kiln_gen::layout::Superpiece::avx2_pieces).
+const WINDOW_BITS: [u8; Piece::COUNT] = {
+    use pieces::{BISHOP, BLACK_PAWN, KING, KNIGHT, QUEEN, ROOK, WHITE_PAWN};
+    [WHITE_PAWN, BLACK_PAWN, KNIGHT, KNIGHT, BISHOP, BISHOP, ROOK, ROOK, QUEEN, QUEEN, KING, KING]
+};
+
+/// Bytes of all slots or squares.
+type Bytes = [__m256i; 2];
+/// Words of all squares.
+type Words = [__m256i; 4];
+
+static STEPS: Aligned<[u8; 64]> = {
+    let mut steps = [0; 64];
+    let mut slot = 0;
+    while slot < 64 {
+        steps[slot] = if slot % 8 == 0 { NO_STEP } else { SLIDER_STEP.0[slot / 8] as u8 };
+        slot += 1;
+    }
+    Aligned(steps)
+};
+
+#[inline(always)]
+fn load(bytes: &[u8; 64]) -> Bytes {
+    // SAFETY: this module is compiled only if the target has AVX2; each half has 32 bytes.
+    from_fn(|half| unsafe { _mm256_loadu_si256(bytes.as_chunks::<32>().0[half].as_ptr().cast()) })
+}
+
+#[inline(always)]
+fn set(byte: u8) -> __m256i {
+    // SAFETY: this module is compiled only if the target has AVX2.
+    unsafe { _mm256_set1_epi8(byte as i8) }
+}
+
+/// Returns for each index from 0 to 63 the byte of the table, and 0 for 0x80.
+#[inline(always)]
+fn permute([a, b]: Bytes, indices: Bytes) -> Bytes {
+    // SAFETY: this module is compiled only if the target has AVX2.
+    unsafe {
+        let table = [
+            _mm256_permute2x128_si256::<0x00>(a, a),
+            _mm256_permute2x128_si256::<0x11>(a, a),
+            _mm256_permute2x128_si256::<0x00>(b, b),
+            _mm256_permute2x128_si256::<0x11>(b, b),
+        ];
+        indices.map(|index| {
+            let [a, b, c, d] = table.map(|part| _mm256_shuffle_epi8(part, index));
+            let (bit4, bit5) = (_mm256_slli_epi16::<3>(index), _mm256_slli_epi16::<2>(index));
+            _mm256_blendv_epi8(_mm256_blendv_epi8(a, b, bit4), _mm256_blendv_epi8(c, d, bit4), bit5)
+        })
+    }
+}
+
+/// What the superpiece sees from a square, by slot.
+struct View {
+    square: Square,
+    places: Bytes,
+    /// All ones up to the first piece of each ray, included; on knight's squares always.
+    seen: Bytes,
+}
+
+impl View {
+    #[inline(always)]
+    fn new(board: Bytes, square: Square) -> Self {
+        let rays = load(&superpiece().rays[square]);
+        let places = permute(board, rays);
+        // SAFETY: this module is compiled only if the target has AVX2.
+        let seen = from_fn(|half| unsafe {
+            // In each lane a borrow runs from distance 1 through empty squares up to the first piece. The slot of the
+            // knight always changes and borrows only if it is empty; places are at least 2, so that even both
+            // subtractions leave the first piece without a borrow.
+            let borrowed = _mm256_sub_epi64(places[half], _mm256_set1_epi64x(0x0101));
+            _mm256_andnot_si256(_mm256_cmpeq_epi8(places[half], borrowed), set(0xff))
+        });
+        Self { square, places, seen }
+    }
+
+    /// Returns by lane, in 64-bit numbers, the color and id of the slider that sees the square along it, or 0.
+    #[inline(always)]
+    fn sliders(&self) -> Bytes {
+        let steps = load(&STEPS.0);
+        // SAFETY: this module is compiled only if the target has AVX2.
+        from_fn(|half| unsafe {
+            let places = self.places[half];
+            let slides =
+                _mm256_cmpeq_epi8(_mm256_and_si256(places, _mm256_or_si256(steps[half], set(0x20))), steps[half]);
+            let sliders =
+                _mm256_and_si256(_mm256_and_si256(slides, self.seen[half]), _mm256_and_si256(places, set(0x1f)));
+            // At most one byte of a lane is not 0.
+            _mm256_sad_epu8(sliders, _mm256_setzero_si256())
+        })
+    }
+
+    /// Returns by square what is in the lane opposite to the square's, and all ones if the square is seen or not in
+    /// reach of a queen.
+    #[inline(always)]
+    fn to_board(&self, opposite: Bytes) -> (Bytes, Bytes) {
+        let lanes = load(&superpiece().avx2_lanes[self.square]);
+        // SAFETY: this module is compiled only if the target has AVX2.
+        unsafe {
+            // 16 times the distance to which a lane is seen.
+            let weights = _mm256_set1_epi64x(0x1010_1010_1010_1000);
+            let seen = self.seen.map(|seen| _mm256_sad_epu8(_mm256_and_si256(seen, weights), _mm256_setzero_si256()));
+            // Both numbers of all lanes fit 16 bytes.
+            let opposite = _mm256_or_si256(opposite[0], _mm256_slli_epi64::<8>(opposite[1]));
+            let seen = _mm256_or_si256(_mm256_slli_epi64::<16>(seen[0]), _mm256_slli_epi64::<24>(seen[1]));
+            let both = _mm256_or_si256(opposite, seen);
+            let upper = _mm_slli_epi64::<32>(_mm256_extracti128_si256::<1>(both));
+            let table = _mm256_broadcastsi128_si256(_mm_or_si128(_mm256_castsi256_si128(both), upper));
+            (
+                lanes.map(|lane| _mm256_shuffle_epi8(table, _mm256_xor_si256(lane, set(3)))),
+                lanes.map(|lane| _mm256_cmpgt_epi8(_mm256_shuffle_epi8(table, lane), lane)),
+            )
+        }
+    }
+}
+
+/// Returns the toggles of the sliders `to_board` gives.
+#[inline(always)]
+fn toggles((sliders, seen): (Bytes, Bytes)) -> Bytes {
+    // SAFETY: this module is compiled only if the target has AVX2.
+    from_fn(|half| unsafe { _mm256_and_si256(sliders[half], seen[half]) })
+}
+
+/// Returns all ones in the words of the seen squares that a piece attacks.
+#[inline(always)]
+fn attacked_words(seen: Bytes, square: Square, piece: Piece) -> Words {
+    let window = load(&superpiece().avx2_pieces[square]);
+    let bit = set(WINDOW_BITS[piece as usize]);
+    // SAFETY: this module is compiled only if the target has AVX2.
+    unsafe {
+        let attacked: Bytes = from_fn(|half| {
+            let attacked = _mm256_cmpeq_epi8(_mm256_and_si256(window[half], bit), bit);
+            _mm256_and_si256(attacked, seen[half])
+        });
+        let low = attacked.map(|bytes| _mm256_unpacklo_epi8(bytes, bytes));
+        let high = attacked.map(|bytes| _mm256_unpackhi_epi8(bytes, bytes));
+        [low[0], low[1], high[0], high[1]]
+    }
+}
+
+impl Superpiece for Avx2 {
+    type Board = Bytes;
+    type Words = Words;
+    /// The color and id of a slider, by square in the order of [`AVX2_RANKS`](kiln_gen::layout::AVX2_RANKS), or 0.
+    type Toggles = Bytes;
+    /// All ones in the words of the squares.
+    type Squares = Words;
+
+    #[inline(always)]
+    fn load(places: &Places) -> Bytes {
+        load(&places.0)
+    }
+
+    #[inline(always)]
+    fn with(board: Bytes, square: Square, byte: u8) -> Bytes {
+        static NUMBERS: Aligned<[u8; 64]> = {
+            let mut numbers = [0; 64];
+            let mut i = 0;
+            while i < 64 {
+                numbers[i] = i as u8;
+                i += 1;
+            }
+            Aligned(numbers)
+        };
+        let numbers = load(&NUMBERS.0);
+        // SAFETY: this module is compiled only if the target has AVX2.
+        from_fn(|half| unsafe {
+            let here = _mm256_cmpeq_epi8(numbers[half], set(square as u8));
+            _mm256_blendv_epi8(board[half], set(byte), here)
+        })
+    }
+
+    #[inline(always)]
+    fn through(board: Bytes, square: Square) -> Bytes {
+        let view = View::new(board, square);
+        toggles(view.to_board(view.sliders()))
+    }
+
+    #[inline(always)]
+    fn attacked(board: Bytes, square: Square, piece: Piece) -> Words {
+        // SAFETY: this module is compiled only if the target has AVX2.
+        let none = unsafe { [_mm256_setzero_si256(); 2] };
+        let (_, seen) = View::new(board, square).to_board(none);
+        attacked_words(seen, square, piece)
+    }
+
+    #[inline(always)]
+    fn through_and_attacked(board: Bytes, square: Square, piece: Piece) -> (Bytes, Words) {
+        let view = View::new(board, square);
+        let (sliders, seen) = view.to_board(view.sliders());
+        (toggles((sliders, seen)), attacked_words(seen, square, piece))
+    }
+
+    #[inline(always)]
+    fn load_words(words: &Wordboard) -> Words {
+        // SAFETY: this module is compiled only if the target has AVX2; each quarter is aligned to 32 bytes.
+        from_fn(|i| unsafe { _mm256_load_si256(words.0.as_ptr().add(16 * i).cast()) })
+    }
+
+    #[inline(always)]
+    fn words(words: Words) -> Wordboard {
+        // SAFETY: four vectors are 64 words, and every bit pattern is valid.
+        unsafe { std::mem::transmute(words) }
+    }
+
+    #[inline(always)]
+    fn toggle(mut tables: [Words; 2], toggles: Bytes) -> [Words; 2] {
+        // SAFETY: this module is compiled only if the target has AVX2.
+        unsafe {
+            // `1 << id` as two bytes; the king's id, 0, stands for no slider.
+            let low = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0));
+            let high = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, -128));
+            for (half, bytes) in toggles.into_iter().enumerate() {
+                // The top bit, for which the shuffle gives 0, marks the other color or no slider.
+                for (table, base) in tables.iter_mut().zip([0x70, 0xf0]) {
+                    let ids = _mm256_add_epi8(bytes, set(base));
+                    let (low, high) = (_mm256_shuffle_epi8(low, ids), _mm256_shuffle_epi8(high, ids));
+                    table[half] = _mm256_xor_si256(table[half], _mm256_unpacklo_epi8(low, high));
+                    table[2 + half] = _mm256_xor_si256(table[2 + half], _mm256_unpackhi_epi8(low, high));
+                }
+            }
+        }
+        tables
+    }
+
+    #[inline(always)]
+    fn replace(words: Words, cleared: u16, squares: Words, bits: u16) -> Words {
+        // SAFETY: this module is compiled only if the target has AVX2.
+        from_fn(|i| unsafe {
+            let kept = _mm256_andnot_si256(_mm256_set1_epi16(cleared as i16), words[i]);
+            _mm256_or_si256(kept, _mm256_and_si256(squares[i], _mm256_set1_epi16(bits as i16)))
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! The superpiece method for AVX-512 with 512-bit vectors: a board of bytes in one register, a board of words in two.
+
+use super::{Places, SLIDER_STEP, Superpiece, WITHOUT_KNIGHTS};
+use crate::simd::Wordboard;
+use crate::tables::{pseudo_attacks, superpiece};
+use crate::types::{Piece, Square};
+use std::arch::x86_64::*;
+
+/// The method with AVX-512 F and BW, and VBMI where the target has it.
+pub struct Avx512;
+
+/// What the sliders of both sides gain or lose.
+pub struct Toggles {
+    square: Square,
+    /// The squares that any slider gains or loses.
+    squares: u64,
+    /// By lane: one bit, 16 times its color plus its id, of the slider that sees the square along the lane, or 0.
+    sliders: __m512i,
+}
+
+/// What the superpiece sees from a square.
+struct View {
+    square: Square,
+    /// By slot: the places, without those of the knight's squares.
+    places: __m512i,
+    /// By slot: differs from the places up to the first piece of each ray, included, and on the knight's squares.
+    borrowed: __m512i,
+    /// By square: not 0 up to the first piece of each ray, included, and on the knight's squares.
+    seen: __m512i,
+}
+
+impl View {
+    #[inline(always)]
+    fn new(board: __m512i, square: Square) -> Self {
+        let geometry = superpiece();
+        let [rays, inverse] = [&geometry.rays[square], &geometry.inverse[square]];
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the loads read 64 bytes of the
+        // tables.
+        unsafe {
+            let slots = geometry.valid[square] & WITHOUT_KNIGHTS;
+            let places = permute(slots, _mm512_loadu_si512(rays.as_ptr().cast()), board);
+            // In each lane a borrow runs from the knight's slot, which is empty here, through empty squares up to the
+            // first piece, which stops it: places are at least 2.
+            let borrowed = _mm512_sub_epi64(places, _mm512_set1_epi64(0x0101));
+            let changed = _mm512_xor_si512(places, borrowed);
+            let seen = permute(!0, _mm512_loadu_si512(inverse.as_ptr().cast()), changed);
+            Self { square, places, borrowed, seen }
+        }
+    }
+
+    /// Returns which of `squares` are seen.
+    #[inline(always)]
+    fn seen_of(&self, squares: u64) -> u64 {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
+        unsafe { _mm512_mask_test_epi8_mask(squares, self.seen, self.seen) }
+    }
+
+    #[inline(always)]
+    fn toggles(&self) -> Toggles {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the load reads 64 aligned bytes.
+        let sliders = unsafe {
+            // The first piece of each lane, alone in it, becomes the lane's number.
+            let first = _mm512_maskz_mov_epi8(_mm512_cmpneq_epi8_mask(self.places, self.borrowed), self.places);
+            let first = _mm512_sad_epu8(first, _mm512_setzero_si512());
+            let steps = _mm512_load_si512(SLIDER_STEP.0.as_ptr().cast());
+            let bits = _mm512_or_si512(steps, _mm512_set1_epi64(0x20));
+            let is_slider = _mm512_cmpeq_epi64_mask(_mm512_and_si512(first, bits), steps);
+            // Rotating takes the color and id, the lower six bits: bit 5 of a slider is clear.
+            _mm512_maskz_rolv_epi64(is_slider, _mm512_set1_epi64(1), first)
+        };
+        Toggles { square: self.square, squares: self.seen_of(superpiece().queen_reach[self.square]), sliders }
+    }
+
+    #[inline(always)]
+    fn attacked(&self, piece: Piece) -> u64 {
+        self.seen_of(pseudo_attacks(piece, self.square).0)
+    }
+}
+
+impl Superpiece for Avx512 {
+    type Board = __m512i;
+    type Words = [__m512i; 2];
+    type Toggles = Toggles;
+    type Squares = u64;
+
+    #[inline(always)]
+    fn load(places: &Places) -> __m512i {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the 64 bytes are aligned to 64.
+        unsafe { _mm512_load_si512(places.0.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn with(board: __m512i, square: Square, byte: u8) -> __m512i {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
+        unsafe { _mm512_mask_set1_epi8(board, 1 << square as u8, byte as i8) }
+    }
+
+    #[inline(always)]
+    fn through(board: __m512i, square: Square) -> Toggles {
+        View::new(board, square).toggles()
+    }
+
+    #[inline(always)]
+    fn attacked(board: __m512i, square: Square, piece: Piece) -> u64 {
+        View::new(board, square).attacked(piece)
+    }
+
+    #[inline(always)]
+    fn through_and_attacked(board: __m512i, square: Square, piece: Piece) -> (Toggles, u64) {
+        let view = View::new(board, square);
+        (view.toggles(), view.attacked(piece))
+    }
+
+    #[inline(always)]
+    fn load_words(words: &Wordboard) -> [__m512i; 2] {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; each half of the 128 bytes is
+        // aligned to 64.
+        [0, 32].map(|start| unsafe { _mm512_load_si512(words.0.as_ptr().add(start).cast()) })
+    }
+
+    #[inline(always)]
+    fn words(words: [__m512i; 2]) -> Wordboard {
+        // SAFETY: two vectors are 64 words, and every bit pattern is valid.
+        unsafe { std::mem::transmute(words) }
+    }
+
+    #[inline(always)]
+    fn toggle([mut white, mut black]: [[__m512i; 2]; 2], toggles: Toggles) -> [[__m512i; 2]; 2] {
+        let Toggles { square, squares, sliders } = toggles;
+        let lanes = superpiece().opposite[square].as_ptr();
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the loads read 32 words of the table.
+        unsafe {
+            let of_black = _mm512_srli_epi64::<16>(sliders);
+            for i in 0..2 {
+                let lanes = _mm512_loadu_si512(lanes.add(32 * i).cast());
+                let squares = (squares >> (32 * i)) as u32;
+                white[i] = _mm512_xor_si512(white[i], _mm512_maskz_permutexvar_epi16(squares, lanes, sliders));
+                black[i] = _mm512_xor_si512(black[i], _mm512_maskz_permutexvar_epi16(squares, lanes, of_black));
+            }
+        }
+        [white, black]
+    }
+
+    #[inline(always)]
+    fn replace(words: [__m512i; 2], cleared: u16, squares: u64, bits: u16) -> [__m512i; 2] {
+        let half = |words, squares| {
+            // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
+            unsafe {
+                let kept = _mm512_andnot_si512(_mm512_set1_epi16(cleared as i16), words);
+                _mm512_or_si512(kept, _mm512_maskz_set1_epi16(squares, bits as i16))
+            }
+        };
+        [half(words[0], squares as u32), half(words[1], (squares >> 32) as u32)]
+    }
+}
+
+/// Returns for each of the bytes in `mask` the byte of `table` at its index, else 0.
+#[cfg(target_feature = "avx512vbmi")]
+#[inline(always)]
+fn permute(mask: u64, index: __m512i, table: __m512i) -> __m512i {
+    // SAFETY: this function is compiled only if the target has AVX-512 VBMI.
+    unsafe { _mm512_maskz_permutexvar_epi8(mask, index, table) }
+}
+
+/// Returns for each of the bytes in `mask` the byte of `table` at its index, else 0.
+#[cfg(not(target_feature = "avx512vbmi"))]
+#[inline(always)]
+fn permute(mask: u64, index: __m512i, table: __m512i) -> __m512i {
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
+    unsafe {
+        let [a, b, c, d] = [
+            _mm512_shuffle_i32x4::<0b00_00_00_00>(table, table),
+            _mm512_shuffle_i32x4::<0b01_01_01_01>(table, table),
+            _mm512_shuffle_i32x4::<0b10_10_10_10>(table, table),
+            _mm512_shuffle_i32x4::<0b11_11_11_11>(table, table),
+        ];
+        let bit4 = _mm512_test_epi8_mask(index, _mm512_set1_epi8(16));
+        let bit5 = _mm512_test_epi8_mask(index, _mm512_set1_epi8(32));
+        let low = _mm512_mask_shuffle_epi8(_mm512_maskz_shuffle_epi8(mask, a, index), bit4 & mask, b, index);
+        let high = _mm512_mask_shuffle_epi8(_mm512_shuffle_epi8(c, index), bit4, d, index);
+        _mm512_mask_mov_epi8(low, bit5 & mask, high)
+    }
+}
