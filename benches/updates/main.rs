@@ -1,13 +1,15 @@
-//! The update of the attack tables by a move: magics, as `Position::play` uses them, against the superpiece method.
+//! The update of the attack tables by a move: the superpiece method in its forms, and magics.
 //!
-//! Quiet moves and captures from random games. Before anything is measured, both results are compared with tables from
-//! scratch. The superpiece method exists here for AVX2 only.
+//! Quiet moves and captures from random games. Before anything is measured, all results are compared with tables from
+//! scratch.
 
-#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-mod superpiece;
+#[cfg(all(target_feature = "avx512vbmi", target_feature = "avx512bitalg", target_feature = "gfni"))]
+mod published;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use kiln::board::Position;
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use kiln::board::{Position, piece_code};
+use kiln::simd::superpiece::{Native, Portable, Superpiece};
 use kiln::simd::{Aligned, Wordboard, native};
 use kiln::tables::attacks;
 use kiln::types::{Bitboard, Move, MoveKind, Piece, PieceType, Square};
@@ -15,10 +17,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::hint::black_box;
 
-// A place is a byte: two bits of the slider's directions, one of all other pieces, the color, and the id in four bits.
-const ORTHOGONAL: u8 = 0x80;
-const DIAGONAL: u8 = 0x40;
-const LEAPER: u8 = 0x20;
 const BLACK: u8 = 0x10;
 const ID: u8 = 0x0f;
 
@@ -44,15 +42,6 @@ struct Case {
     is_capture: bool,
 }
 
-fn type_bits(kind: PieceType) -> u8 {
-    match kind {
-        PieceType::Bishop => DIAGONAL,
-        PieceType::Rook => ORTHOGONAL,
-        PieceType::Queen => ORTHOGONAL | DIAGONAL,
-        _ => LEAPER,
-    }
-}
-
 /// Returns the color and id of a place.
 fn color_and_id(place: u8) -> (usize, usize) {
     (usize::from(place & BLACK != 0), usize::from(place & ID))
@@ -71,14 +60,15 @@ impl Board {
         let mut next_id = [1; 2];
         for square in position.occupied() {
             let piece = position.piece_on(square).unwrap();
-            let (color, bits) = (piece.color() as usize, type_bits(piece.kind()));
+            let color = piece.color() as usize;
             // The king's id is 0, so that an empty slot of slider ids can be 0 too.
             let id = if piece.kind() == PieceType::King { 0 } else { next_id[color] };
             next_id[color] += usize::from(id > 0);
-            board.places.0[square] = bits | [0, BLACK][color] | id as u8;
+            board.places.0[square] = piece_code(piece) << 4 | id as u8;
             board.squares[color][id] = square;
             board.pieces[color][id] = piece;
-            board.sliders[color] |= u16::from(bits != LEAPER) << id;
+            let slides = matches!(piece.kind(), PieceType::Bishop | PieceType::Rook | PieceType::Queen);
+            board.sliders[color] |= u16::from(slides) << id;
         }
         board.recompute();
         board
@@ -126,6 +116,31 @@ impl Board {
         }
     }
 
+    /// Makes a move by the superpiece method.
+    #[inline(always)]
+    fn make_by<S: Superpiece>(&mut self, from: Square, to: Square, is_capture: bool) {
+        let place = self.places.0[from];
+        let (us, id) = color_and_id(place);
+        let piece = self.pieces[us][id];
+        let mut tables = self.attacks.each_ref().map(S::load_words);
+        let before = S::load(&self.places);
+        let board = S::with(before, from, 0);
+        tables = S::toggle(tables, S::through(before, from));
+        let (mut cleared, mut added) = ([0; 2], [0; 2]);
+        let attacked = if is_capture {
+            cleared[1 - us] = 1 << (self.places.0[to] & ID);
+            self.sliders[1 - us] &= !cleared[1 - us];
+            S::attacked(board, to, piece)
+        } else {
+            let (toggles, attacked) = S::through_and_attacked(board, to, piece);
+            tables = S::toggle(tables, toggles);
+            attacked
+        };
+        (cleared[us], added[us]) = (1 << id, 1 << id);
+        self.attacks = [0, 1].map(|i| S::words(S::replace(tables[i], cleared[i], attacked, added[i])));
+        self.move_piece(from, to);
+    }
+
     /// Moves a piece in all but the attack tables and the sliders' ids.
     #[inline(always)]
     fn move_piece(&mut self, from: Square, to: Square) {
@@ -156,19 +171,33 @@ fn cases() -> Vec<Case> {
     cases
 }
 
+/// Checks and measures one way to make a move.
+fn measure(group: &mut BenchmarkGroup<WallTime>, cases: &[Case], name: &str, make: impl Fn(&mut Board, &Case)) {
+    for case in cases {
+        let mut board = case.board.clone();
+        make(&mut board, case);
+        let mut scratch = board.clone();
+        scratch.recompute();
+        assert!(board == scratch, "{name}: {} {}", case.from, case.to);
+    }
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| {
+            for case in cases {
+                let mut board = case.board.clone();
+                make(&mut board, case);
+                black_box(&board);
+            }
+        });
+    });
+}
+
 fn updates(criterion: &mut Criterion) {
+    fn by<S: Superpiece>(board: &mut Board, case: &Case) {
+        board.make_by::<S>(case.from, case.to, case.is_capture);
+    }
     let cases = cases();
-    let mut group = criterion.benchmark_group(format!("{} copied boards", cases.len()));
-    let compare = |name: &str, make: &dyn Fn(&mut Board, &Case)| {
-        for case in &cases {
-            let mut board = case.board.clone();
-            make(&mut board, case);
-            let mut scratch = board.clone();
-            scratch.recompute();
-            assert!(board == scratch, "{name}: {} {}", case.from, case.to);
-        }
-    };
-    compare("magics", &|board, case| board.make_by_magics(case.from, case.to, case.is_capture));
+    let mut group = criterion.benchmark_group("copied boards");
+    group.throughput(Throughput::Elements(cases.len() as u64));
     group.bench_function("alone", |bencher| {
         bencher.iter(|| {
             for case in &cases {
@@ -176,31 +205,15 @@ fn updates(criterion: &mut Criterion) {
             }
         });
     });
-    group.bench_function("and a move by magics", |bencher| {
-        bencher.iter(|| {
-            for case in &cases {
-                let mut board = case.board.clone();
-                board.make_by_magics(case.from, case.to, case.is_capture);
-                black_box(&board);
-            }
-        });
-    });
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    let by_magics = |board: &mut Board, case: &Case| board.make_by_magics(case.from, case.to, case.is_capture);
+    measure(&mut group, &cases, "and a move by magics", by_magics);
+    measure(&mut group, &cases, "and a move by the superpiece", by::<Native>);
+    measure(&mut group, &cases, "and a move by the superpiece, portable", by::<Portable>);
+    #[cfg(all(target_feature = "avx512vbmi", target_feature = "avx512bitalg", target_feature = "gfni"))]
     {
-        let geometry = superpiece::Geometry::new();
-        let make = |board: &mut Board, case: &Case| {
-            board.make_by_superpiece(&geometry, case.from, case.to, case.is_capture);
-        };
-        compare("superpiece", &make);
-        group.bench_function("and a move by the superpiece", |bencher| {
-            bencher.iter(|| {
-                for case in &cases {
-                    let mut board = case.board.clone();
-                    make(&mut board, case);
-                    black_box(&board);
-                }
-            });
-        });
+        use published::Published;
+        measure(&mut group, &cases, "and a move by the superpiece, bytes filled by GFNI", by::<Published<true>>);
+        measure(&mut group, &cases, "and a move by the superpiece, bytes filled by sums", by::<Published<false>>);
     }
     group.finish();
 }
