@@ -1,4 +1,7 @@
-//! Times each stage of the build script.
+//! Times each stage of the build script, and other searches for magics.
+
+#[path = "schemes/search.rs"]
+mod search;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use kiln_gen::layout::Packing;
@@ -12,7 +15,13 @@ fn stages(criterion: &mut Criterion) {
     group.sample_size(20).measurement_time(Duration::from_secs(3));
 
     let tables = magic::search(1);
-    group.bench_function("magic search and verify", |bencher| bencher.iter(|| magic::search(1)));
+    group.bench_function("magic search", |bencher| bencher.iter(|| magic::search(1)));
+    for (name, find) in [("sparse random", search::sparse as fn(u64) -> _), ("fixed shift", search::fixed_shift)] {
+        let tables: magic::MagicTables = find(1);
+        assert_eq!(magic::verify(&tables), Ok(()));
+        println!("{name}: {} entries", tables.attacks.len());
+        group.bench_function(format!("magic search, {name}"), |bencher| bencher.iter(|| find(1)));
+    }
     group.bench_function("magic verify", |bencher| bencher.iter(|| magic::verify(&tables)));
     group.bench_function("pseudo_attacks", |bencher| bencher.iter(geometry::pseudo_attacks));
     group.bench_function("lines", |bencher| bencher.iter(geometry::lines));

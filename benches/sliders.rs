@@ -6,6 +6,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use kiln::board::Position;
 use kiln::types::{Bitboard, PieceType, Square};
+use kiln_gen::magic::{self, MagicTables};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use schemes::Scheme;
@@ -79,6 +80,11 @@ fn time(
     });
 }
 
+/// Returns the densest magics found so far.
+fn overlapping() -> MagicTables {
+    magic::from_text(include_str!("../assets/magics-83439.txt")).expect("the file is correct")
+}
+
 fn sliders(criterion: &mut Criterion) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     for (name, queries) in [("random", random_queries(&mut rng)), ("games", game_queries(&mut rng))] {
@@ -86,6 +92,9 @@ fn sliders(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(queries.len() as u64)).sample_size(30);
         group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
         compare(&mut group, "kiln", &schemes::Kiln, &queries);
+        compare(&mut group, "sparse random", &schemes::Magics(schemes::search::sparse(1)), &queries);
+        compare(&mut group, "overlapping", &schemes::Magics(overlapping()), &queries);
+        compare(&mut group, "fixed shift", &schemes::FixedShift::new(), &queries);
         #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
         compare(&mut group, "pext", &schemes::Pext::new(), &queries);
         compare(&mut group, "hyperbola", &schemes::Hyperbola::new(), &queries);

@@ -2,6 +2,8 @@
 //!
 //! The Chessprogramming wiki describes them under "Sliding Piece Attacks".
 
+pub mod search;
+
 use kiln::tables;
 use kiln::types::{Bitboard, Square};
 use kiln_gen::geometry::{BISHOP, ROOK, slider_attacks};
@@ -61,6 +63,54 @@ impl Scheme for Lazy {
     fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
         let tables = Self::tables();
         Bitboard(tables.attacks[tables.sliders.bishop[square].index(occupied.0)])
+    }
+}
+
+/// Magics of another search, with a shift and an offset per square as in Kiln's.
+pub struct Magics(pub magic::MagicTables);
+
+impl Scheme for Magics {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        Bitboard(self.0.attacks[self.0.sliders.rook[square].index(occupied.0)])
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        Bitboard(self.0.attacks[self.0.sliders.bishop[square].index(occupied.0)])
+    }
+}
+
+/// Magics with one shift for all squares of a slider, a constant in the code.
+pub struct FixedShift {
+    /// Masks, factors and offsets, rooks first.
+    squares: [[(u64, u64, u32); 64]; 2],
+    attacks: Box<[u64]>,
+}
+
+impl FixedShift {
+    /// Searches the magics.
+    pub fn new() -> Self {
+        let magic::MagicTables { sliders, attacks } = search::fixed_shift(1);
+        let squares = [sliders.rook, sliders.bishop].map(|magics| magics.map(|m| (m.mask, m.factor, m.offset)));
+        Self { squares, attacks: attacks.into() }
+    }
+
+    #[inline]
+    fn look_up<const SLIDER: usize>(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        let (mask, factor, offset) = self.squares[SLIDER][square];
+        let index = (occupied.0 & mask).wrapping_mul(factor) >> search::FIXED_SHIFTS[SLIDER];
+        Bitboard(self.attacks[offset as usize + index as usize])
+    }
+}
+
+impl Scheme for FixedShift {
+    #[inline]
+    fn rook(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        self.look_up::<0>(square, occupied)
+    }
+    #[inline]
+    fn bishop(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        self.look_up::<1>(square, occupied)
     }
 }
 

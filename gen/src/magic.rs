@@ -13,6 +13,7 @@
 //! all occupancies catches carries.
 
 pub mod dense;
+pub mod periods;
 
 use crate::geometry::{BISHOP, ROOK, Square, Step, ray, relevant_mask, slider_attacks, subsets};
 use crate::layout::{Magic, Sliders};
@@ -30,8 +31,8 @@ pub struct MagicTables {
     pub attacks: Vec<u64>,
 }
 
-/// Searches all 128 magics, each with as many index bits as its mask has squares, and returns a table of 107,648
-/// entries.
+/// Searches all 128 magics and returns a table of 90,752 entries: 107,648 with as many index bits as each mask has
+/// squares, less half the windows of the 19 rook squares for which a narrower one is known.
 ///
 /// The same seed gives the same tables on every host. The search tests every occupancy, but against attack sets that it
 /// computed itself; [`verify`] checks the result independently.
@@ -54,6 +55,30 @@ pub fn search(seed: u64) -> MagicTables {
         attacks: searcher.attacks,
     }
 }
+
+/// Rook squares with factors that need one index bit less than the mask has squares, found by longer runs of
+/// [`dense`]'s search, h7 by [`periods`]'. Each is tested before use.
+const HALVED: [(usize, u64); 19] = [
+    (3, 0x6e00_0bab_a5ff_ff40),
+    (10, 0x2606_002c_ac99_fffa),
+    (11, 0x646e_0017_574d_fffd),
+    (12, 0x7182_000b_2b25_ffff),
+    (48, 0x48ff_ff39_ff54_6a00),
+    (49, 0xb37f_ff7f_8aca_8200),
+    (50, 0xecff_ff55_ff68_d600),
+    (51, 0x351f_ffd1_ffcf_1e00),
+    (52, 0x65af_ffa9_ffa7_0a00),
+    (53, 0x2987_ffb5_ffb3_e600),
+    (54, 0x0e8f_ffd7_d870_58c0),
+    (55, 0x0001_fff5_f63c_96a0),
+    (56, 0x37ff_fda9_fd9f_2f02),
+    (57, 0xa57f_fe3f_fe44_d465),
+    (58, 0xc23f_ffb1_ffaf_ead6),
+    (59, 0xd0df_ffd9_ffd5_3ff6),
+    (60, 0xf46f_ff49_ff47_cdda),
+    (62, 0x2eef_fff5_37f4_e55c),
+    (63, 0x004f_fffb_53fb_3e5e),
+];
 
 /// A relevant occupancy and its attack set.
 type Case = (u64, u64);
@@ -159,13 +184,12 @@ impl Searcher {
         let shift = 64 - mask.count_ones();
         let cases = cases(square, directions);
         let mut magic = Magic { mask, factor: 0, offset: 0, shift };
-        loop {
-            if let Some(factor) = construct(&mut self.rng, mask, shift) {
-                magic.factor = factor;
-                if self.fits(&magic, &cases) {
-                    break;
-                }
-            }
+        let known = HALVED.iter().find(|(halved, _)| *halved == square && *directions == ROOK);
+        if let Some(&(_, factor)) = known {
+            magic = Magic { factor, shift: shift + 1, ..magic };
+        }
+        while !self.fits(&magic, &cases) {
+            magic = Magic { factor: construct(&mut self.rng, mask, shift).unwrap_or(0), shift, ..magic };
         }
         magic.offset = self.attacks.len() as u32;
         fill(&mut self.attacks, &magic, &cases).expect("the factor fits all cases");

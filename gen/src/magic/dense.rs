@@ -24,7 +24,7 @@
 //!
 //! All work is bounded by numbers of trials, never by time, so a seed gives the same tables on every host.
 
-use super::{Case, MagicTables, below, cases, construct};
+use super::{Case, HALVED, MagicTables, below, cases, construct};
 use crate::geometry::{BISHOP, ROOK, relevant_mask};
 use crate::layout::{Magic, Sliders};
 use alloc::{format, string::String, vec, vec::Vec};
@@ -99,29 +99,6 @@ fn span(columns: u64) -> u32 {
     }
     64 - longest
 }
-
-/// Rook squares with factors that need one index bit less than the mask has squares, found by longer runs of this
-/// search. Each is tested before use.
-const HALVED: [(usize, u64); 18] = [
-    (3, 0x6e00_0bab_a5ff_ff40),
-    (10, 0x2606_002c_ac99_fffa),
-    (11, 0x646e_0017_574d_fffd),
-    (12, 0x7182_000b_2b25_ffff),
-    (48, 0x48ff_ff39_ff54_6a00),
-    (49, 0xb37f_ff7f_8aca_8200),
-    (50, 0xecff_ff55_ff68_d600),
-    (51, 0x351f_ffd1_ffcf_1e00),
-    (52, 0x65af_ffa9_ffa7_0a00),
-    (53, 0x2987_ffb5_ffb3_e600),
-    (54, 0x0e8f_ffd7_d870_58c0),
-    (56, 0x37ff_fda9_fd9f_2f02),
-    (57, 0xa57f_fe3f_fe44_d465),
-    (58, 0xc23f_ffb1_ffaf_ead6),
-    (59, 0xd0df_ffd9_ffd5_3ff6),
-    (60, 0xf46f_ff49_ff47_cdda),
-    (62, 0x2eef_fff5_37f4_e55c),
-    (63, 0x004f_fffb_53fb_3e5e),
-];
 
 /// Scratch for testing factors: the attack set at each index and the number of the trial that wrote it, which saves
 /// clearing.
@@ -302,12 +279,12 @@ fn shifted(words: &[u64], shift: usize) -> impl Iterator<Item = u64> {
     words.iter().chain(core::iter::once(&0)).zip(carries).map(move |(word, carry)| word << shift | carry)
 }
 
-/// Runs `steps` steps of a [`DenseSearch`] with short local searches and returns its tables. Even 0 steps give denser
-/// tables than [`magic::search`](super::search).
+/// Runs `steps` steps of a [`DenseSearch`] with short local searches and returns its tables, which are denser than
+/// those of [`magic::search`](super::search).
 ///
 /// ```
-/// let tables = kiln_gen::magic::dense::search(1, 0);
-/// assert_eq!(tables.attacks.len(), 91_776);
+/// let tables = kiln_gen::magic::dense::search(1, 128);
+/// assert!(tables.attacks.len() < 90_752);
 /// ```
 pub fn search(seed: u64, steps: u64) -> MagicTables {
     let mut search = DenseSearch::new(seed, 1000);
