@@ -2,7 +2,6 @@
 
 use super::Position;
 use crate::simd::native;
-use crate::tables::attacks;
 use crate::types::{Bitboard, Color, PieceType, Square};
 
 impl Position {
@@ -31,16 +30,6 @@ impl Position {
         Bitboard(native::any(&self.attacks[color], self.ids[color][kind]))
     }
 
-    /// Returns the squares attacked by the piece with this id.
-    #[inline]
-    pub(super) fn attacked_by_id(&self, color: Color, id: usize) -> Bitboard {
-        if native::SCANS_FAST {
-            return Bitboard(native::any(&self.attacks[color], 1 << id));
-        }
-        let square = self.squares[color][id];
-        attacks(self.place(square).piece(), square, self.occupied())
-    }
-
     /// Returns the pieces of `color` attacked by an enemy piece of lesser value: knights and bishops by a pawn, rooks
     /// by a pawn or minor piece, queens by a pawn, minor piece or rook.
     pub fn threatened_by_lesser(&self, color: Color) -> Bitboard {
@@ -58,6 +47,6 @@ impl Position {
     /// Returns how many of `squares` a side's pieces of one type attack, counting a square once for each attacker.
     #[inline]
     pub fn mobility(&self, color: Color, kind: PieceType, squares: Bitboard) -> u32 {
-        native::count(&self.attacks[color], squares.0, self.ids[color][kind])
+        native::count(&self.attacks[color], [(squares.0, self.ids[color][kind])])
     }
 }

@@ -1,6 +1,6 @@
 //! A fixed-capacity list of moves.
 
-use crate::simd::{Spread, native};
+use crate::simd::{Spread, Wordboard, native};
 use crate::types::{Bitboard, Move, MoveKind, Square};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
@@ -8,6 +8,12 @@ use std::ops::Deref;
 /// An upper bound on the number of moves in a position: 15 queens with 27 moves each, a king with 8, and two castling
 /// moves. The most known in a position reachable from the starting position is 218.
 pub const MAX_MOVES: usize = 15 * 27 + 8 + 2;
+
+/// Moves are written to indices below this power of two: a remainder is cheaper than a check.
+const END: usize = (MAX_MOVES + 1).next_power_of_two();
+
+/// SIMD code may write whole vectors, beyond the last move.
+type Words = [MaybeUninit<u16>; END + size_of::<Spread>() / 2];
 
 /// A list of moves with fixed capacity, which dereferences to `[Move]`. It does not allocate.
 ///
@@ -21,8 +27,8 @@ pub const MAX_MOVES: usize = 15 * 27 + 8 + 2;
 /// ```
 #[derive(Clone)]
 pub struct MoveList {
-    /// The first `count` words are moves. SIMD code may write whole vectors beyond them.
-    words: [MaybeUninit<u16>; MAX_MOVES + size_of::<Spread>() / 2],
+    /// The first `count` words are moves.
+    words: Words,
     count: usize,
 }
 
@@ -33,35 +39,79 @@ impl MoveList {
         Self { words: [const { MaybeUninit::uninit() }; _], count: 0 }
     }
 
+    /// Returns an appender.
+    #[inline]
+    pub(super) fn append(&mut self) -> Appender<'_> {
+        Appender { words: &mut self.words, count: self.count, total: &mut self.count }
+    }
+}
+
+/// Appends moves to a list, which has them once the appender is dropped. Meanwhile their number stays in a register:
+/// in the list, each write of moves might change it, as far as the compiler knows.
+pub(super) struct Appender<'a> {
+    words: &'a mut Words,
+    count: usize,
+    total: &'a mut usize,
+}
+
+impl Drop for Appender<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        assert!(self.count <= END, "the list has no room for so many moves");
+        *self.total = self.count;
+    }
+}
+
+impl Appender<'_> {
     /// Appends a move.
     #[inline]
-    pub(super) fn push(&mut self, mv: Move) {
-        self.words[self.count].write(mv.word());
+    pub fn push(&mut self, mv: Move) {
+        self.words[self.count % END].write(mv.word());
         self.count += 1;
     }
 
-    /// Appends a move from `from` to each of `targets`.
+    /// Appends a move from `from` to each of `targets`, at most 32.
     #[inline]
-    pub(super) fn push_from(&mut self, from: Square, targets: Bitboard, kind: MoveKind) {
-        self.spread::<64>(targets, Self::word(from as u16, kind));
+    pub fn push_from(&mut self, from: Square, targets: Bitboard, kind: MoveKind) {
+        self.spread::<64>(targets, word(from as u16, kind));
     }
 
-    /// Appends a move to each of `targets` from the square `step` below its number.
+    /// Appends a move from `from` to each of `targets`, at most 32, whose word in `table` has one of `ids`.
     #[inline]
-    pub(super) fn push_step(&mut self, step: i8, targets: Bitboard, kind: MoveKind) {
-        self.spread::<65>(targets, Self::word(0, kind).wrapping_add_signed(-i16::from(step)));
+    pub fn push_attacked(&mut self, from: Square, table: &Wordboard, ids: u16, targets: Bitboard, kind: MoveKind) {
+        self.count += native::spread_any::<64>(self.room(), table, ids, targets.0, word(from as u16, kind));
     }
 
+    /// Appends a move to each of `targets`, at most 32, from the square `step` below its number.
     #[inline]
-    fn word(from: u16, kind: MoveKind) -> u16 {
-        from | (kind as u16) << 12
+    pub fn push_step(&mut self, step: i8, targets: Bitboard, kind: MoveKind) {
+        self.spread::<65>(targets, word(0, kind).wrapping_add_signed(-i16::from(step)));
+    }
+
+    /// Appends a move to `to` from the square of each of `ids`.
+    #[inline]
+    pub fn push_to(&mut self, squares: &[Square; 16], ids: u16, to: Square, kind: MoveKind) {
+        self.count += native::pick(self.room(), &squares.map(|square| square as u8), ids, word((to as u16) << 6, kind));
     }
 
     #[inline]
     fn spread<const FACTOR: u16>(&mut self, targets: Bitboard, offset: u16) {
-        let out = self.words[self.count..].first_chunk_mut().expect("the list has room for a move to each square");
-        self.count += native::spread::<FACTOR>(out, targets.0, offset);
+        // Mostly easy to predict.
+        if targets.is_empty() {
+            return;
+        }
+        self.count += native::spread::<FACTOR>(self.room(), targets.0, offset);
     }
+
+    #[inline]
+    fn room<const N: usize>(&mut self) -> &mut [MaybeUninit<u16>; N] {
+        self.words[self.count % END..].first_chunk_mut().expect("the words end a vector after the last index")
+    }
+}
+
+#[inline]
+fn word(from: u16, kind: MoveKind) -> u16 {
+    from | (kind as u16) << 12
 }
 
 impl Default for MoveList {
@@ -75,9 +125,10 @@ impl Deref for MoveList {
 
     #[inline]
     fn deref(&self) -> &[Move] {
-        // SAFETY: the first `count` words are initialized: `push` writes moves, and `spread` writes words whose target
-        // differs from their origin, which its callers guarantee, so that they are not zero. `Move` is a transparent
-        // `NonZeroU16`, so that every non-zero word is a valid value.
+        // SAFETY: `count` is at most END, so that an appender has written the first `count` words, none of them twice.
+        // `push` writes moves, and the kernels write as many words as they return, given at most 32 targets, which
+        // their callers guarantee, as they guarantee that a target differs from its origin, so that no word is zero.
+        // `Move` is a transparent `NonZeroU16`, so that every non-zero word is a valid value.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.count) }
     }
 }

@@ -1,30 +1,10 @@
 //! Legal move generation.
 
-use super::make::castling_targets;
+use super::move_list::Appender;
 use super::{Ids, MoveList, Position};
-use crate::simd::native;
-use crate::tables::{between, king_attacks, line, pawn_attacks, pseudo_attacks};
+use crate::simd::{Wordboard, native};
+use crate::tables::{attacks, between, king_attacks, line, pawn_attacks, pseudo_attacks};
 use crate::types::{Bitboard, CastlingSide, Color, File, Move, MoveKind, Piece, PieceType, Rank, Square};
-
-/// The target squares of the legal moves of one side's pawns, except en passant captures.
-struct PawnTargets {
-    single: Bitboard,
-    double: Bitboard,
-    /// Captures towards the h-file.
-    east: Bitboard,
-    /// Captures towards the a-file.
-    west: Bitboard,
-}
-
-impl PawnTargets {
-    /// Returns the step in square numbers to `single`, `east` and `west`.
-    const fn steps(side: Color) -> [i8; 3] {
-        match side {
-            Color::White => [8, 9, 7],
-            Color::Black => [-8, -7, -9],
-        }
-    }
-}
 
 impl Position {
     /// Returns all legal moves.
@@ -52,38 +32,50 @@ impl Position {
 
     /// Returns the number of legal moves, without listing them.
     pub fn count_moves(&self) -> usize {
+        if self.in_check() { self.count_evasions() } else { self.count(Bitboard::EMPTY) }
+    }
+
+    /// Does [`Position::count_moves`] in check.
+    #[inline(never)]
+    fn count_evasions(&self) -> usize {
+        self.count(self.checkers())
+    }
+
+    /// Returns the number of legal moves, given the pieces that give check. If it is known that there are none, this
+    /// compiles to much less.
+    #[inline(always)]
+    fn count(&self, checkers: Bitboard) -> usize {
         let (us, them) = (self.side, !self.side);
-        let checkers = self.checkers();
         let danger = self.attacked(them);
-        let count = self.king_targets(checkers, danger).len();
+        let mut count = self.king_targets(checkers, danger).len();
         if checkers.more_than_one() {
             return count as usize;
         }
         let pinned = self.pinned(us);
         let check_mask = self.check_mask(checkers);
-        let targets = check_mask - self.colors[us];
-
-        let pinned_ids = pinned.into_iter().fold(0, |ids, square| ids | self.place(square).bit());
-        let non_pawn_ids = self.non_pawn_ids(us);
-        let mut count = count + native::count(&self.attacks[us], targets.0, non_pawn_ids & !pinned_ids);
-        for id in Ids(non_pawn_ids & pinned_ids) {
-            let ray = line(self.king(us), self.squares[us][id]);
-            count += native::count(&self.attacks[us], (targets & ray).0, 1 << id);
+        let restricted;
+        let table = if pinned.is_empty() {
+            &self.attacks[us]
+        } else {
+            restricted = self.pin_legal_attacks(pinned);
+            &restricted
+        };
+        // Pawns attack where they capture. The ids of captured pieces attack nothing.
+        let (pawn_ids, king_id) = (self.ids[us][PieceType::Pawn], 1);
+        let (empty, enemy) = (check_mask - self.occupied(), check_mask & self.colors[them]);
+        count += native::count(table, [(empty.0, !(pawn_ids | king_id)), (enemy.0, !king_id)]);
+        let [single, double] = self.pawn_pushes(pinned, check_mask);
+        count += single.len() + double.len();
+        if self.pieces(us, PieceType::Pawn).intersects(Rank::Seventh.relative(us).into()) {
+            // A promotion is four moves, of which one is counted above.
+            let last = Bitboard::from(Rank::Eighth.relative(us));
+            count += 3 * ((single & last).len() + native::count(table, [((enemy & last).0, pawn_ids)]));
         }
-
-        let pawns = self.pawn_targets(pinned, check_mask);
-        let last = Bitboard::from(Rank::Eighth.relative(us));
-        for targets in [pawns.single, pawns.east, pawns.west] {
-            // A promotion is four moves, of which `len` counts one.
-            count += targets.len() + 3 * (targets & last).len();
-        }
-        count += pawns.double.len();
         if let Some(to) = self.en_passant {
-            let capturers = pawn_attacks(them, to) & self.pieces(us, PieceType::Pawn);
-            count += capturers.into_iter().filter(|&from| self.is_legal_en_passant(from, to)).count() as u32;
+            count += self.en_passant_capturers(to).len();
         }
         if checkers.is_empty() && self.castling.any(us) {
-            count += self.castling_moves(danger, pinned).count() as u32;
+            count += self.castling_moves(danger, pinned).map(|(_, is_legal)| u32::from(is_legal)).sum::<u32>();
         }
         count as usize
     }
@@ -95,9 +87,26 @@ impl Position {
 
     #[inline]
     fn generate<const NOISY: bool, const QUIET: bool>(&self, list: &mut MoveList) {
+        if self.in_check() {
+            self.generate_evasions::<NOISY, QUIET>(list);
+        } else {
+            self.generate_given::<NOISY, QUIET>(list, Bitboard::EMPTY);
+        }
+    }
+
+    /// Does [`Position::generate`] in check.
+    #[inline(never)]
+    fn generate_evasions<const NOISY: bool, const QUIET: bool>(&self, list: &mut MoveList) {
+        self.generate_given::<NOISY, QUIET>(list, self.checkers());
+    }
+
+    /// Does [`Position::generate`], given the pieces that give check. If it is known that there are none, this compiles
+    /// to much less.
+    #[inline(always)]
+    fn generate_given<const NOISY: bool, const QUIET: bool>(&self, list: &mut MoveList, checkers: Bitboard) {
+        let mut list = list.append();
         let (us, them) = (self.side, !self.side);
         let (king, enemy, occupied) = (self.king(us), self.colors[them], self.occupied());
-        let checkers = self.checkers();
         let danger = self.attacked(them);
         let king_targets = self.king_targets(checkers, danger);
         if NOISY {
@@ -111,52 +120,84 @@ impl Position {
         }
         let check_mask = self.check_mask(checkers);
         let pinned = self.pinned(us);
+        let restricted;
+        let table = if pinned.is_empty() {
+            &self.attacks[us]
+        } else {
+            restricted = self.pin_legal_attacks(pinned);
+            &restricted
+        };
         let non_pawn_ids = self.non_pawn_ids(us);
-        let pawns = self.pawn_targets(pinned, check_mask);
+        let [single, double] = self.pawn_pushes(pinned, check_mask);
+        let pawns = self.pieces(us, PieceType::Pawn);
         let last = Bitboard::from(Rank::Eighth.relative(us));
-        let [forward, east, west] = PawnTargets::steps(us);
+        let promotes = pawns.intersects(Rank::Seventh.relative(us).into());
+        let [forward, east, west] = steps(us);
 
         if NOISY {
-            // Looping over victims is faster than looping over attackers: there are fewer.
-            let table = &self.attacks[us];
             for to in enemy & check_mask & Bitboard(native::any(table, non_pawn_ids)) {
-                for id in Ids(table.0[to] & non_pawn_ids) {
-                    let from = self.squares[us][id];
-                    if !pinned.has(from) || line(king, from).has(to) {
-                        list.push(Move::new(from, to, MoveKind::Capture));
-                    }
-                }
+                list.push_to(&self.squares[us], table.0[to] & non_pawn_ids, to, MoveKind::Capture);
             }
-            for (step, targets) in [(east, pawns.east), (west, pawns.west)] {
+            for (step, targets) in [east, west].into_iter().zip(self.pawn_captures(pinned, check_mask)) {
                 list.push_step(step, targets - last, MoveKind::Capture);
-                for to in targets & last {
-                    let from = Square::wrapping((to as usize).wrapping_add_signed(-isize::from(step)));
-                    push_promotions(list, from, to, true, true, true);
+                if promotes {
+                    for to in targets & last {
+                        let from = Square::wrapping((to as usize).wrapping_add_signed(-isize::from(step)));
+                        push_promotions(&mut list, from, to, true, true, true);
+                    }
                 }
             }
             if let Some(to) = self.en_passant {
-                for from in pawn_attacks(them, to) & self.pieces(us, PieceType::Pawn) {
-                    if self.is_legal_en_passant(from, to) {
-                        list.push(Move::new(from, to, MoveKind::EnPassant));
-                    }
+                for from in self.en_passant_capturers(to) {
+                    list.push(Move::new(from, to, MoveKind::EnPassant));
                 }
             }
         }
-        for to in pawns.single & last {
-            push_promotions(list, to.forward(them), to, false, NOISY, QUIET);
+        if promotes {
+            for to in single & last {
+                push_promotions(&mut list, to.forward(them), to, false, NOISY, QUIET);
+            }
         }
         if QUIET {
+            let targets = check_mask - occupied;
             for id in Ids(non_pawn_ids) {
                 let from = self.squares[us][id];
-                let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
-                list.push_from(from, (self.attacked_by_id(us, id) & check_mask & ray) - occupied, MoveKind::Quiet);
+                if native::SCANS_FAST {
+                    list.push_attacked(from, table, 1 << id, targets, MoveKind::Quiet);
+                } else {
+                    let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
+                    let attacked = attacks(self.place(from).piece(), from, occupied);
+                    list.push_from(from, attacked & targets & ray, MoveKind::Quiet);
+                }
             }
-            list.push_step(forward, pawns.single - last, MoveKind::Quiet);
-            list.push_step(2 * forward, pawns.double, MoveKind::DoublePush);
+            list.push_step(forward, single - last, MoveKind::Quiet);
+            list.push_step(2 * forward, double, MoveKind::DoublePush);
             if checkers.is_empty() && self.castling.any(us) {
-                self.castling_moves(danger, pinned).for_each(|castle| list.push(castle));
+                self.castling_moves(danger, pinned).for_each(|(castle, is_legal)| {
+                    if is_legal {
+                        list.push(castle)
+                    }
+                });
             }
         }
+    }
+
+    /// Returns the attack table of the side to move without what its `pinned` pieces attack off the line of their pin.
+    #[inline(never)]
+    fn pin_legal_attacks(&self, pinned: Bitboard) -> Wordboard {
+        let us = self.side;
+        let mut table = self.attacks[us];
+        for square in pinned {
+            native::restrict(&mut table, line(self.king(us), square).0, self.place(square).bit());
+        }
+        table
+    }
+
+    /// Returns the pawns that can legally capture en passant on `to`.
+    #[inline(never)]
+    fn en_passant_capturers(&self, to: Square) -> Bitboard {
+        let pawns = pawn_attacks(!self.side, to) & self.pieces(self.side, PieceType::Pawn);
+        pawns.into_iter().filter(|&from| self.is_legal_en_passant(from, to)).collect()
     }
 
     /// Returns the ids of a side's knights, bishops, rooks and queens.
@@ -211,35 +252,36 @@ impl Position {
         (straight | diagonal) & self.colors[color]
     }
 
+    /// Returns the target squares of single and double pawn pushes.
     #[inline]
-    fn pawn_targets(&self, pinned: Bitboard, check_mask: Bitboard) -> PawnTargets {
+    fn pawn_pushes(&self, pinned: Bitboard, check_mask: Bitboard) -> [Bitboard; 2] {
         let us = self.side;
-        let king = self.king(us);
+        let empty = !self.occupied();
+        // A pinned pawn must stay on the line of its pin, which goes through the king.
+        let pushers = self.pieces(us, PieceType::Pawn) - (pinned - self.king(us).file().into());
+        let single = forward(pushers, us) & empty;
+        let double = forward(single & Rank::Third.relative(us).into(), us) & empty;
+        [single & check_mask, double & check_mask]
+    }
+
+    /// Returns the target squares of pawn captures towards the h-file and towards the a-file, without en passant.
+    #[inline(always)]
+    fn pawn_captures(&self, pinned: Bitboard, check_mask: Bitboard) -> [Bitboard; 2] {
+        let us = self.side;
         let pawns = self.pieces(us, PieceType::Pawn);
-        let (empty, enemy) = (!self.occupied(), self.colors[!us] & check_mask);
-        // No pawn is on a rank from which this would wrap around.
-        let rotation = if us == Color::White { 8 } else { 56 };
-        let forward = |pawns: Bitboard| Bitboard(pawns.0.rotate_left(rotation));
-        let [mut pushers, mut to_east, mut to_west] = [pawns; 3];
+        let enemy = self.colors[!us] & check_mask;
+        let [mut to_east, mut to_west] = [pawns; 2];
         if !pinned.is_empty() {
-            // A pinned pawn must stay on the line of its pin, which goes through the king.
+            let king = self.king(us);
             let (east, west) = match us {
                 Color::White => (diagonal(king), antidiagonal(king)),
                 Color::Black => (antidiagonal(king), diagonal(king)),
             };
-            pushers = pawns - (pinned - king.file().into());
             to_east = pawns - (pinned - east);
             to_west = pawns - (pinned - west);
         }
-        let (east, west) = (forward(to_east - File::H.into()), forward(to_west - File::A.into()));
-        let single = forward(pushers) & empty;
-        let double = forward(single & Rank::Third.relative(us).into()) & empty;
-        PawnTargets {
-            single: single & check_mask,
-            double: double & check_mask,
-            east: Bitboard(east.0 << 1) & enemy,
-            west: Bitboard(west.0 >> 1) & enemy,
-        }
+        let (east, west) = (forward(to_east - File::H.into(), us), forward(to_west - File::A.into(), us));
+        [Bitboard(east.0 << 1) & enemy, Bitboard(west.0 >> 1) & enemy]
     }
 
     /// Returns whether the king is safe after the pawn on `from` captures en passant on `to`. Pins are not enough to
@@ -251,32 +293,68 @@ impl Position {
         (attackers - victim).is_empty()
     }
 
-    /// Returns the legal castling moves of the side to move, which must not be in check. `danger` is the set of squares
-    /// that the enemy attacks.
+    /// Returns the castling moves to which the side to move has the right, and whether each is legal. The side must not
+    /// be in check. `danger` is the set of squares that the enemy attacks.
     #[inline]
-    fn castling_moves(&self, danger: Bitboard, pinned: Bitboard) -> impl Iterator<Item = Move> {
+    fn castling_moves(&self, danger: Bitboard, pinned: Bitboard) -> impl Iterator<Item = (Move, bool)> {
         let king = self.king(self.side);
         let rooks = CastlingSide::ALL.into_iter().filter_map(move |side| self.castling.rook(self.side, side));
-        let rooks = rooks.map(move |file| Square::new(file, king.rank()));
-        // Usually a piece is between king and rook, which is cheap to detect.
-        let occupied = self.occupied();
-        let rooks = rooks.filter(move |&rook| !between(king, rook).intersects(occupied));
-        let moves = rooks.map(move |rook| Move::new(king, rook, MoveKind::Castle));
-        moves.filter(move |&castle| self.is_legal_castle(castle, danger, pinned))
+        let obstacles = self.castling_obstacles(danger, pinned);
+        rooks.map(move |file| {
+            let castle = Move::new(king, Square::new(file, king.rank()), MoveKind::Castle);
+            (castle, obstacles & CASTLING_OBSTACLES[king.file()][file] == 0)
+        })
     }
 
     /// Returns whether king and rook have a free path and the king passes no attacked square. The side to move must
     /// have the castling right and must not be in check.
     #[inline]
     pub(super) fn is_legal_castle(&self, castle: Move, danger: Bitboard, pinned: Bitboard) -> bool {
-        let (king, rook) = (castle.from(), castle.to());
-        let (king_to, rook_to) = castling_targets(castle);
-        let others = self.occupied() - king.into() - rook.into();
-        let king_path = between(king, king_to) | king_to.into();
-        let rook_path = between(rook, rook_to) | rook_to.into();
-        // In Chess960 the rook may be pinned: without it the king's target square is attacked.
-        !others.intersects(king_path | rook_path) && !danger.intersects(king_path - king.into()) && !pinned.has(rook)
+        let files = (castle.from().file(), castle.to().file());
+        self.castling_obstacles(danger, pinned) & CASTLING_OBSTACLES[files.0][files.1] == 0
     }
+
+    /// Returns what may prevent castling, on the king's rank in the order of [`CASTLING_OBSTACLES`].
+    #[inline]
+    fn castling_obstacles(&self, danger: Bitboard, pinned: Bitboard) -> u32 {
+        let rank = 8 * self.king(self.side).rank() as u32;
+        let files = |set: Bitboard| (set.0 >> rank) as u32 & 0xff;
+        files(self.occupied()) | files(danger) << 8 | files(pinned) << 16
+    }
+}
+
+/// By the files of king and rook: the files that must not be occupied (bits 0 to 7), that the enemy must not attack
+/// (bits 8 to 15), and where no piece may be pinned (bits 16 to 23). The last is the rook's file: in Chess960 it may be
+/// pinned, and without it the king's target square is attacked.
+static CASTLING_OBSTACLES: [[u32; 8]; 8] = {
+    /// Returns the files from one to another.
+    const fn range(a: u32, b: u32) -> u32 {
+        if a < b { (2 << b) - (1 << a) } else { (2 << a) - (1 << b) }
+    }
+    let mut obstacles = [[0; 8]; 8];
+    let mut i = 0;
+    while i < 64 {
+        let (king, rook) = (i / 8, i % 8);
+        let side = if rook > king { CastlingSide::King } else { CastlingSide::Queen };
+        let (king_to, rook_to) = (side.king_target() as u32, side.rook_target() as u32);
+        let path = (range(king, king_to) | range(rook, rook_to)) & !(1 << king | 1 << rook);
+        obstacles[king as usize][rook as usize] = path | range(king, king_to) << 8 | 1 << rook << 16;
+        i += 1;
+    }
+    obstacles
+};
+
+/// Returns the steps in square numbers of a single push and of captures towards the h-file and towards the a-file.
+const fn steps(side: Color) -> [i8; 3] {
+    match side {
+        Color::White => [8, 9, 7],
+        Color::Black => [-8, -7, -9],
+    }
+}
+
+/// Returns the squares in front of pawns. None is on a rank from which this would wrap around.
+const fn forward(pawns: Bitboard, side: Color) -> Bitboard {
+    Bitboard(pawns.0.rotate_left(if matches!(side, Color::White) { 8 } else { 56 }))
 }
 
 /// Returns the diagonal through a square, parallel to a1–h8.
@@ -291,7 +369,7 @@ const fn antidiagonal(square: Square) -> Bitboard {
 
 /// Appends the promotions of one pawn move: to a queen if `queen`, to the other pieces if `others`.
 #[inline]
-fn push_promotions(list: &mut MoveList, from: Square, to: Square, capture: bool, queen: bool, others: bool) {
+fn push_promotions(list: &mut Appender, from: Square, to: Square, capture: bool, queen: bool, others: bool) {
     for piece in PieceType::PROMOTIONS {
         if if piece == PieceType::Queen { queen } else { others } {
             let kind = MoveKind::promotion(piece, capture).expect("a pawn can promote to these pieces");

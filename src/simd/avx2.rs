@@ -1,6 +1,6 @@
 //! Kernels for AVX2, with 256-bit vectors.
 
-use super::{Aligned, Row, Wordboard, portable};
+use super::{Aligned, Row, Spread, Wordboard, portable};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
@@ -11,7 +11,7 @@ const LANES: usize = 16;
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
 // The compiler vectorises these.
-pub use portable::{add_subtract, clear, spread};
+pub use portable::{add_subtract, clear, pick, restrict, spread};
 
 /// As [`portable::screlu_dot`].
 #[inline]
@@ -136,7 +136,9 @@ fn lanes(squares: u64, index: usize) -> __m256i {
     // SAFETY: this module is compiled only if the target has AVX2.
     unsafe {
         let bits = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768);
-        let squares = _mm256_set1_epi16((squares >> (LANES * index)) as i16);
+        // Copies the quarter's two bytes to all words.
+        let bytes = _mm256_set1_epi16(0x0100 + 0x0202 * index as i16);
+        let squares = _mm256_shuffle_epi8(_mm256_set1_epi64x(squares as i64), bytes);
         _mm256_cmpeq_epi16(_mm256_and_si256(squares, bits), bits)
     }
 }
@@ -190,16 +192,20 @@ pub fn any(words: &Wordboard, bits: u16) -> u64 {
 
 /// As [`portable::count`].
 #[inline]
-pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
+pub fn count<const N: usize>(words: &Wordboard, sets: [(u64, u16); N]) -> u32 {
     // SAFETY: this module is compiled only if the target has AVX2.
     unsafe {
-        let bits = _mm256_set1_epi16(bits as i16);
         // Counts the ones of each half byte by a table; sums of eight counts stay below 256.
         let table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
         let nibble = _mm256_set1_epi8(15);
         let mut ones = _mm256_setzero_si256();
         for index in 0..4 {
-            let wanted = _mm256_and_si256(_mm256_and_si256(quarter(words, index), bits), lanes(squares, index));
+            let mut wanted = _mm256_setzero_si256();
+            for (squares, bits) in sets {
+                let bits = _mm256_and_si256(lanes(squares, index), _mm256_set1_epi16(bits as i16));
+                wanted = _mm256_or_si256(wanted, bits);
+            }
+            let wanted = _mm256_and_si256(quarter(words, index), wanted);
             let upper = _mm256_and_si256(_mm256_srli_epi16::<4>(wanted), nibble);
             ones = _mm256_add_epi8(ones, _mm256_shuffle_epi8(table, upper));
             ones = _mm256_add_epi8(ones, _mm256_shuffle_epi8(table, _mm256_and_si256(wanted, nibble)));
@@ -221,4 +227,16 @@ pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
             _mm256_store_si256(words.0.as_chunks_mut::<LANES>().0[index].as_mut_ptr().cast(), all);
         }
     }
+}
+
+/// As [`portable::spread_any`].
+#[inline]
+pub fn spread_any<const FACTOR: u16>(
+    out: &mut Spread,
+    words: &Wordboard,
+    bits: u16,
+    squares: u64,
+    offset: u16,
+) -> usize {
+    spread::<FACTOR>(out, any(words, bits) & squares, offset)
 }

@@ -1,8 +1,8 @@
 //! Kernels for AVX-512 (F and BW, and VBMI2 and VNNI where the target has them), with 512-bit vectors.
 
-#[cfg(target_feature = "avx512vbmi2")]
-use super::Spread;
 use super::{Aligned, Row, Wordboard, portable};
+#[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
+use super::{Pick, Spread};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
@@ -187,22 +187,43 @@ pub fn any(words: &Wordboard, bits: u16) -> u64 {
 
 /// As [`portable::count`].
 #[inline]
-pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
-    let [low, high] = halves(words);
+pub fn count<const N: usize>(words: &Wordboard, sets: [(u64, u16); N]) -> u32 {
+    let [mut low, mut high] = halves(words);
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
     unsafe {
-        let low = _mm512_and_si512(low, _mm512_maskz_set1_epi16(squares as u32, bits as i16));
-        let high = _mm512_and_si512(high, _mm512_maskz_set1_epi16((squares >> LANES) as u32, bits as i16));
-        // Counts the ones of each half byte by a table; sums of four counts stay below 256.
+        let (mut wanted_low, mut wanted_high) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for (squares, bits) in sets {
+            let bits = _mm512_set1_epi16(bits as i16);
+            wanted_low = _mm512_mask_mov_epi16(wanted_low, squares as u32, bits);
+            wanted_high = _mm512_mask_mov_epi16(wanted_high, (squares >> LANES) as u32, bits);
+        }
+        low = _mm512_and_si512(low, wanted_low);
+        high = _mm512_and_si512(high, wanted_high);
+        _mm512_reduce_add_epi64(_mm512_add_epi64(ones(low), ones(high))) as u32
+    }
+}
+
+/// Returns the number of ones in each 64-bit lane.
+#[cfg(target_feature = "avx512vpopcntdq")]
+#[inline]
+fn ones(vector: __m512i) -> __m512i {
+    // SAFETY: this function is compiled only if the target has VPOPCNTDQ.
+    unsafe { _mm512_popcnt_epi64(vector) }
+}
+
+/// Returns the number of ones in each 64-bit lane.
+#[cfg(not(target_feature = "avx512vpopcntdq"))]
+#[inline]
+fn ones(vector: __m512i) -> __m512i {
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
+    unsafe {
+        // Counts the ones of each half byte by a table.
         let table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
         let nibble = _mm512_set1_epi8(15);
-        let ones = |vector: __m512i| {
-            let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(vector), nibble);
-            let lower = _mm512_and_si512(vector, nibble);
-            _mm512_add_epi8(_mm512_shuffle_epi8(table, upper), _mm512_shuffle_epi8(table, lower))
-        };
-        let sums = _mm512_sad_epu8(_mm512_add_epi8(ones(low), ones(high)), _mm512_setzero_si512());
-        _mm512_reduce_add_epi64(sums) as u32
+        let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(vector), nibble);
+        let lower = _mm512_and_si512(vector, nibble);
+        let bytes = _mm512_add_epi8(_mm512_shuffle_epi8(table, upper), _mm512_shuffle_epi8(table, lower));
+        _mm512_sad_epu8(bytes, _mm512_setzero_si512())
     }
 }
 
@@ -231,32 +252,87 @@ pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
     }
 }
 
-#[cfg(not(target_feature = "avx512vbmi2"))]
-pub use portable::spread;
+/// As [`portable::restrict`].
+#[inline]
+pub fn restrict(words: &mut Wordboard, squares: u64, bits: u16) {
+    let [low, high] = halves(words);
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the words are 128 bytes, aligned to 64.
+    unsafe {
+        let bits = _mm512_set1_epi16(bits as i16);
+        let low = _mm512_andnot_si512(_mm512_maskz_mov_epi16(!squares as u32, bits), low);
+        let high = _mm512_andnot_si512(_mm512_maskz_mov_epi16((!squares >> LANES) as u32, bits), high);
+        _mm512_store_si512(words.0.as_mut_ptr().cast(), low);
+        _mm512_store_si512(words.0.as_mut_ptr().add(LANES).cast(), high);
+    }
+}
 
-/// As [`portable::spread`]. Compresses to registers and stores them in full: compressing to memory is slow on Zen 4.
-#[cfg(target_feature = "avx512vbmi2")]
+#[cfg(not(all(target_feature = "avx512vbmi2", target_feature = "avx512vl")))]
+pub use portable::{pick, spread, spread_any};
+
+/// As [`portable::spread`]. Compresses to a register and stores it in full: compressing to memory is slow on Zen 4.
+#[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
 #[inline]
 pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) -> usize {
-    const fn multiples(factor: u16) -> Wordboard {
-        let mut words = Wordboard([0; 64]);
+    static SQUARES: Aligned<[u8; 64]> = {
+        let mut squares = Aligned([0; 64]);
         let mut square = 0;
         while square < 64 {
-            words.0[square] = factor.wrapping_mul(square as u16);
+            squares.0[square] = square as u8;
             square += 1;
         }
-        words
-    }
-    let [low, high] = halves(const { &multiples(FACTOR) });
-    let first = (squares as u32).count_ones() as usize;
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW, and this function only if it has VBMI2;
-    // the first store writes 32 of the 64 words, the second 32 words from `first` on, which is at most 32.
+        squares
+    };
+    let count = squares.count_ones() as usize;
+    debug_assert!(count <= out.len());
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW, and this function only if it has VBMI2
+    // and VL; the load reads 64 bytes, aligned to 64; the stores write 16 words each, together all of `out`.
     unsafe {
-        let offset = _mm512_set1_epi16(offset as i16);
-        let low = _mm512_maskz_compress_epi16(squares as u32, _mm512_add_epi16(low, offset));
-        let high = _mm512_maskz_compress_epi16((squares >> LANES) as u32, _mm512_add_epi16(high, offset));
-        _mm512_storeu_si512(out.as_mut_ptr().cast(), low);
-        _mm512_storeu_si512(out.as_mut_ptr().add(first).cast(), high);
+        let all = _mm512_load_si512(SQUARES.0.as_ptr().cast());
+        let packed = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(squares, all));
+        let word = |bytes: __m128i| {
+            let scaled = _mm256_mullo_epi16(_mm256_cvtepu8_epi16(bytes), _mm256_set1_epi16(FACTOR as i16));
+            _mm256_add_epi16(scaled, _mm256_set1_epi16(offset as i16))
+        };
+        _mm256_storeu_si256(out.as_mut_ptr().cast(), word(_mm256_castsi256_si128(packed)));
+        // Only queens and rarely rooks attack so many squares.
+        if count > 16 {
+            _mm256_storeu_si256(out.as_mut_ptr().add(16).cast(), word(_mm256_extracti128_si256::<1>(packed)));
+        }
     }
-    squares.count_ones() as usize
+    count
+}
+
+/// As [`portable::spread_any`].
+#[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
+#[inline]
+pub fn spread_any<const FACTOR: u16>(
+    out: &mut Spread,
+    words: &Wordboard,
+    bits: u16,
+    squares: u64,
+    offset: u16,
+) -> usize {
+    let [low, high] = halves(words);
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
+    let found = unsafe {
+        let bits = _mm512_set1_epi16(bits as i16);
+        let low = _mm512_mask_test_epi16_mask(squares as u32, low, bits);
+        let high = _mm512_mask_test_epi16_mask((squares >> LANES) as u32, high, bits);
+        _mm512_kunpackd(u64::from(high), u64::from(low))
+    };
+    spread::<FACTOR>(out, found, offset)
+}
+
+/// As [`portable::pick`]. Compresses to a register, as [`spread`] does.
+#[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
+#[inline]
+pub fn pick(out: &mut Pick, bytes: &[u8; 16], bits: u16, offset: u16) -> usize {
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW, and this function only if it has VBMI2
+    // and VL; the load reads all 16 bytes; the store writes 16 words, all of `out`.
+    unsafe {
+        let packed = _mm_maskz_compress_epi8(bits, _mm_loadu_si128(bytes.as_ptr().cast()));
+        let words = _mm256_add_epi16(_mm256_cvtepu8_epi16(packed), _mm256_set1_epi16(offset as i16));
+        _mm256_storeu_si256(out.as_mut_ptr().cast(), words);
+    }
+    bits.count_ones() as usize
 }

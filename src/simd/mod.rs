@@ -55,8 +55,11 @@ pub fn prefetch<T>(place: &T) {
     let _ = place;
 }
 
-/// The output buffer of `spread`, with room for one word per square.
-pub type Spread = [MaybeUninit<u16>; 64];
+/// The output buffer of `spread`: a piece attacks at most 27 squares.
+pub type Spread = [MaybeUninit<u16>; 32];
+
+/// The output buffer of `pick`, with room for one word per piece of a side.
+pub type Pick = [MaybeUninit<u16>; 16];
 
 #[cfg(test)]
 mod tests {
@@ -110,9 +113,9 @@ mod tests {
 
     #[test]
     fn wordboards_native_equals_portable() {
-        fn spread(spread: impl Fn(&mut Spread, u64, u16) -> usize, squares: u64, word: u16) -> Vec<u16> {
-            let mut out = [MaybeUninit::new(0xdead); 64];
-            let count = spread(&mut out, squares, word);
+        fn out<const N: usize>(write: impl Fn(&mut [MaybeUninit<u16>; N]) -> usize) -> Vec<u16> {
+            let mut out = [MaybeUninit::new(0xdead); N];
+            let count = write(&mut out);
             // SAFETY: every element is written above.
             out[..count].iter().map(|word| unsafe { word.assume_init() }).collect()
         }
@@ -126,14 +129,38 @@ mod tests {
             let mut words = Wordboard(std::array::from_fn(|_| sparse(&mut rng) as u16));
             let (squares, bits) = (sparse(&mut rng), sparse(&mut rng) as u16);
             assert_eq!(native::any(&words, bits), portable::any(&words, bits));
-            assert_eq!(native::count(&words, squares, bits), portable::count(&words, squares, bits));
-            assert_eq!(spread(native::spread::<64>, squares, bits), spread(portable::spread::<64>, squares, bits));
-            assert_eq!(spread(native::spread::<65>, squares, bits), spread(portable::spread::<65>, squares, bits));
+            let (other_squares, other) = (sparse(&mut rng) & !squares, sparse(&mut rng) as u16);
+            for sets in [[(squares, bits), (other_squares, other)], [(squares, bits), (0, 0)]] {
+                assert_eq!(native::count(&words, sets), portable::count(&words, sets));
+            }
+            assert_eq!(native::count(&words, [(squares, bits)]), portable::count(&words, [(squares, bits)]));
+            // A piece attacks at most 27 squares.
+            let few =
+                (0..64).filter(|square| squares >> square & 1 != 0).take(27).fold(0, |set, square| set | 1 << square);
+            assert_eq!(
+                out(|out| native::spread::<64>(out, few, bits)),
+                out(|out| portable::spread::<64>(out, few, bits))
+            );
+            assert_eq!(
+                out(|out| native::spread::<65>(out, few, bits)),
+                out(|out| portable::spread::<65>(out, few, bits))
+            );
+            assert_eq!(
+                out(|out| native::spread_any::<64>(out, &words, other, few, bits)),
+                out(|out| portable::spread_any::<64>(out, &words, other, few, bits))
+            );
+            let bytes = std::array::from_fn(|_| rng.next_u32() as u8);
+            assert_eq!(
+                out(|out| native::pick(out, &bytes, other, bits)),
+                out(|out| portable::pick(out, &bytes, other, bits))
+            );
             let mut same = words;
+            native::restrict(&mut words, squares, bits);
+            portable::restrict(&mut same, squares, bits);
+            assert_eq!(words, same);
             native::clear(&mut words, bits);
             portable::clear(&mut same, bits);
             assert_eq!(words, same);
-            let other = sparse(&mut rng) as u16;
             native::set(&mut words, squares, other);
             portable::set(&mut same, squares, other);
             assert_eq!(words, same);
@@ -197,14 +224,24 @@ mod tests {
         assert_eq!((words.0[63], words.0[5], words.0[6]), (0b101, 0b101, 0));
         assert_eq!(portable::any(&words, 0b100), 1 << 63 | 1 << 5);
         assert_eq!(portable::any(&words, 0b010), 0);
-        assert_eq!(portable::count(&words, !0, !0), 4);
-        assert_eq!(portable::count(&words, 1 << 5, 0b011), 1);
+        assert_eq!(portable::count(&words, [(!0, !0)]), 4);
+        assert_eq!(portable::count(&words, [(1 << 5, 0b011)]), 1);
+        assert_eq!(portable::count(&words, [(1 << 5, 0b011), (1 << 63, !0)]), 3);
         portable::clear(&mut words, 1);
         assert_eq!(words.0[63], 0b100);
-        let mut out = [MaybeUninit::new(0); 64];
-        assert_eq!(portable::spread::<65>(&mut out, 1 << 63 | 1 << 5, 7), 2);
+        let mut out = [MaybeUninit::new(0); 32];
         // SAFETY: every element is written above.
-        assert_eq!([out[0], out[1]].map(|word| unsafe { word.assume_init() }), [5 * 65 + 7, 63 * 65 + 7]);
+        let first = |out: &[MaybeUninit<u16>]| [out[0], out[1]].map(|word| unsafe { word.assume_init() });
+        assert_eq!(portable::spread::<65>(&mut out, 1 << 63 | 1 << 5, 7), 2);
+        assert_eq!(first(&out), [5 * 65 + 7, 63 * 65 + 7]);
+        assert_eq!(portable::spread_any::<64>(&mut out, &words, 0b100, !0, 7), 2);
+        assert_eq!(first(&out), [5 * 64 + 7, 63 * 64 + 7]);
+        let mut out = [MaybeUninit::new(0); 16];
+        let bytes = std::array::from_fn(|i| 10 * i as u8);
+        assert_eq!(portable::pick(&mut out, &bytes, 1 << 15 | 1 << 2, 7), 2);
+        assert_eq!(first(&out), [27, 157]);
+        portable::restrict(&mut words, 1 << 5, 0b100);
+        assert_eq!((words.0[5], words.0[63]), (0b100, 0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Kernels in plain Rust for any target, the reference for the other backends.
 
-use super::{Aligned, Row, Spread, Wordboard};
+use super::{Aligned, Pick, Row, Spread, Wordboard};
 use kiln_gen::layout::Packing;
 
 /// The order of neurons that [`pairwise`] expects.
@@ -134,17 +134,21 @@ pub fn any(words: &Wordboard, bits: u16) -> u64 {
     })
 }
 
-/// Returns the number of ones among `bits` in the words of `squares`.
+/// Returns the number of ones among `bits` in the words of `squares`, summed over sets of squares with their bits. No
+/// square may be in several sets.
 #[inline]
-pub fn count(words: &Wordboard, squares: u64, bits: u16) -> u32 {
-    // Four words at a time: the bits of four squares move to the lowest bits of their words, then to all of `bits`.
-    let bits = u64::from(bits);
+pub fn count<const N: usize>(words: &Wordboard, sets: [(u64, u16); N]) -> u32 {
+    // Four words at a time.
     let quarters = words.0.as_chunks::<4>().0.iter().enumerate();
     let ones = quarters.map(|(i, words)| {
-        let squares = squares >> (4 * i) & 15;
-        let lowest = (squares | squares << 15 | squares << 30 | squares << 45) & 0x0001_0001_0001_0001;
+        let wanted = sets.into_iter().fold(0, |wanted, (squares, bits)| {
+            // The bits of four squares move to the lowest bits of their words, then to all of `bits`.
+            let squares = squares >> (4 * i) & 15;
+            let lowest = (squares | squares << 15 | squares << 30 | squares << 45) & 0x0001_0001_0001_0001;
+            wanted | (lowest * u64::from(bits))
+        });
         let words = words.iter().rev().fold(0, |all, &word| all << 16 | u64::from(word));
-        (words & (lowest * bits)).count_ones()
+        (words & wanted).count_ones()
     });
     ones.sum()
 }
@@ -165,14 +169,54 @@ pub fn set(words: &mut Wordboard, squares: u64, bits: u16) {
     }
 }
 
+/// Clears `bits` in the words of all squares but these.
+#[inline]
+pub fn restrict(words: &mut Wordboard, squares: u64, bits: u16) {
+    for (square, word) in words.0.iter_mut().enumerate() {
+        *word &= !(bits * (!squares >> square & 1) as u16);
+    }
+}
+
 /// Writes `FACTOR * square + offset` modulo 2¹⁶ for each of `squares`, in ascending order, to the front of `out`, and
-/// returns their number. May overwrite the rest of `out`.
+/// returns their number. There must not be more than `out` has room for. May overwrite the rest of `out`.
 #[inline]
 pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) -> usize {
+    let count = squares.count_ones() as usize;
+    debug_assert!(count <= out.len());
     let mut left = squares;
+    // Two at a time, the second sometimes in vain, make the end of the loop easier to predict.
+    for words in out.as_chunks_mut::<2>().0 {
+        for word in words {
+            word.write((left.trailing_zeros() as u16).wrapping_mul(FACTOR).wrapping_add(offset));
+            left &= left.wrapping_sub(1);
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    count
+}
+
+/// Does [`spread`] for those of `squares` whose words have any of `bits`.
+#[inline]
+pub fn spread_any<const FACTOR: u16>(
+    out: &mut Spread,
+    words: &Wordboard,
+    bits: u16,
+    squares: u64,
+    offset: u16,
+) -> usize {
+    spread::<FACTOR>(out, any(words, bits) & squares, offset)
+}
+
+/// Writes `bytes[i] + offset` for each bit *i* of `bits`, in ascending order, to the front of `out`, and returns their
+/// number. May overwrite the rest of `out`.
+#[inline]
+pub fn pick(out: &mut Pick, bytes: &[u8; 16], bits: u16, offset: u16) -> usize {
+    let mut left = bits;
     let mut count = 0;
     while left != 0 {
-        out[count % 64].write((left.trailing_zeros() as u16).wrapping_mul(FACTOR).wrapping_add(offset));
+        out[count % 16].write(u16::from(bytes[left.trailing_zeros() as usize % 16]).wrapping_add(offset));
         left &= left - 1;
         count += 1;
     }

@@ -56,13 +56,13 @@ impl CastlingRights {
 
     /// Returns the file of the rook with which `color` may castle on `side`, if it has that right.
     #[inline]
-    pub fn rook(self, color: Color, side: CastlingSide) -> Option<File> {
+    pub fn rook(&self, color: Color, side: CastlingSide) -> Option<File> {
         self.0[color][side]
     }
 
     /// Returns whether `color` may castle on either side.
     #[inline]
-    pub fn any(self, color: Color) -> bool {
+    pub fn any(&self, color: Color) -> bool {
         self.0[color] != [None; 2]
     }
 
