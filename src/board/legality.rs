@@ -1,8 +1,8 @@
 //! Legality of a single move, and whether it gives check.
 
-use super::Position;
 use super::make::castling_targets;
-use crate::tables::{attacks, between, line};
+use super::{Ids, Position};
+use crate::tables::{between, line, pseudo_attacks};
 use crate::types::{Bitboard, Move, MoveKind, Piece, PieceType, Rank, Square};
 
 impl Position {
@@ -69,31 +69,47 @@ impl Position {
         let (us, them) = (self.side, !self.side);
         let king = self.king(them);
         let (from, to) = (mv.from(), mv.to());
+        if matches!(mv.kind(), MoveKind::Castle | MoveKind::EnPassant) {
+            return self.gives_check_specially(mv);
+        }
         let mover = self.place(from).piece();
-        let mut occupied = self.occupied() - from.into();
-        // Sliders may give check through vacated squares; the moved or promoted piece may give check itself.
-        let mut vacated = Bitboard::from(from);
-        let attacked = match mv.kind() {
-            MoveKind::Castle => {
-                let (king_to, rook_to) = castling_targets(mv);
-                occupied = (occupied - to.into()) | king_to.into() | rook_to.into();
-                vacated |= to.into();
-                attacks(self.place(to).piece(), rook_to, occupied)
-            }
-            kind => {
-                occupied |= to.into();
-                if kind == MoveKind::EnPassant {
-                    vacated |= to.forward(them).into();
-                    occupied = occupied - to.forward(them).into();
-                }
-                let piece = mv.promotion().map_or(mover, |kind| Piece::new(us, kind));
-                attacks(piece, to, occupied)
-            }
+        let piece = mv.promotion().map_or(mover, |kind| Piece::new(us, kind));
+        let occupied = (self.occupied() - from.into()) | to.into();
+        if pseudo_attacks(piece, to).has(king) && !between(to, king).intersects(occupied) {
+            return true;
+        }
+        // A slider that attacks the vacated square may attack the king through it. Mostly they are not on one line.
+        let sliders = self.attacks[us].0[from] & self.slider_ids(us) & !self.place(from).bit();
+        let discovers = |id: usize| {
+            let path = between(king, self.squares[us][id]);
+            path.has(from) && !path.intersects(occupied)
         };
+        !line(king, from).is_empty() && Ids(sliders).any(discovers)
+    }
+
+    /// Does [`Position::gives_check`] for castling and en passant captures, which empty two squares.
+    #[inline(never)]
+    fn gives_check_specially(&self, mv: Move) -> bool {
+        let (us, them) = (self.side, !self.side);
+        let king = self.king(them);
+        let (from, to) = (mv.from(), mv.to());
+        let mut vacated = Bitboard::from(from);
+        let (piece, target) = if mv.kind() == MoveKind::Castle {
+            vacated |= to.into();
+            (self.place(to).piece(), castling_targets(mv).1)
+        } else {
+            vacated |= to.forward(them).into();
+            (self.place(from).piece(), to)
+        };
+        let mut occupied = (self.occupied() - vacated) | target.into();
+        if mv.kind() == MoveKind::Castle {
+            occupied |= castling_targets(mv).0.into();
+        }
         let discovers = |sniper: Square| {
             let path = between(king, sniper);
             path.intersects(vacated) && !path.intersects(occupied)
         };
-        attacked.has(king) || (self.snipers(king, us) - vacated).into_iter().any(discovers)
+        (pseudo_attacks(piece, target).has(king) && !between(target, king).intersects(occupied))
+            || (self.snipers(king, us) - vacated).into_iter().any(discovers)
     }
 }
