@@ -63,6 +63,9 @@ impl Position {
         loop {
             attackers &= occupied;
             let own = attackers & self.colors[side];
+            if own.is_empty() {
+                return reaches;
+            }
             let free = own - self.pinned_in_exchange(own, king(side), side, to, occupied);
             let least = |kind| Some((kind, (free & self.kinds[kind]).first()?));
             let Some((kind, square)) = PieceType::ALL.into_iter().find_map(least) else { return reaches };
@@ -78,10 +81,14 @@ impl Position {
             }
             side = !side;
             occupied = occupied - square.into();
-            // Sliders behind the piece (x-rays) join in.
+            // Sliders behind the piece (x-rays) join in, on the line that the piece attacked along.
             let queens = self.kinds[PieceType::Queen];
-            attackers |= (bishop_attacks(to, occupied) & (self.kinds[PieceType::Bishop] | queens))
-                | (rook_attacks(to, occupied) & (self.kinds[PieceType::Rook] | queens));
+            if !matches!(kind, PieceType::Knight | PieceType::Rook) {
+                attackers |= bishop_attacks(to, occupied) & (self.kinds[PieceType::Bishop] | queens);
+            }
+            if matches!(kind, PieceType::Rook | PieceType::Queen | PieceType::King) {
+                attackers |= rook_attacks(to, occupied) & (self.kinds[PieceType::Rook] | queens);
+            }
         }
     }
 
