@@ -2,8 +2,8 @@
 #
 #   make                     the engine for this machine, as ./kiln or $(EXE)
 #   make CPU=x86-64-v3       the engine for another instruction set
-#   make x86-64-v3           the same, as kiln-VERSION-x86-64-v3; also x86-64-v2 and x86-64-v4
-#   make release             all three
+#   make x86-64-v3           the same, as kiln-VERSION-x86-64-v3; also x86-64-v2, x86-64-v4 and x86-64-v4-vbmi
+#   make release             all four
 #   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE and CPU
 #   make clean               remove build outputs
 
@@ -12,7 +12,13 @@ CPU ?= native
 CARGO ?= cargo
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
+# Not icelake-server, which has features that Zen 4 lacks, such as SGX, and that the engine does not use, such as SHA.
+ifeq ($(CPU),x86-64-v4-vbmi)
+FLAGS = -C target-cpu=x86-64-v4 \
+    -C target-feature=+avx512ifma,+avx512vbmi,+avx512vbmi2,+avx512vnni,+avx512bitalg,+avx512vpopcntdq,+gfni
+else
 FLAGS = -C target-cpu=$(CPU)
+endif
 # Build scripts must run on this machine, whatever CPU the engine is built for: with an explicit --target, Cargo does
 # not apply RUSTFLAGS to them.
 ELSEWHERE := --target-dir target/$(CPU) --target $(HOST)
@@ -34,7 +40,7 @@ engine:
 	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked --bin kiln $(BUILD)
 	cp -f $(BUILT)/kiln$(SUFFIX) "$(BINARY)"
 
-LEVELS := x86-64-v2 x86-64-v3 x86-64-v4
+LEVELS := x86-64-v2 x86-64-v3 x86-64-v4 x86-64-v4-vbmi
 release: $(LEVELS)
 $(LEVELS):
 	+$(MAKE) engine CPU=$@ EXE=kiln-$(VERSION)-$@
