@@ -12,7 +12,7 @@ use kiln::board::{Position, piece_code};
 use kiln::simd::superpiece::{Native, Portable, Superpiece};
 use kiln::simd::{Aligned, Wordboard, native};
 use kiln::tables::attacks;
-use kiln::types::{Bitboard, Move, MoveKind, Piece, PieceType, Square};
+use kiln::types::{Bitboard, Color, Move, MoveKind, Piece, PieceType, Square};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::hint::black_box;
@@ -122,22 +122,27 @@ impl Board {
         let place = self.places.0[from];
         let (us, id) = color_and_id(place);
         let piece = self.pieces[us][id];
-        let mut tables = self.attacks.each_ref().map(S::load_words);
         let before = S::load(&self.places);
         let board = S::with(before, from, 0);
-        tables = S::toggle(tables, S::through(before, from));
+        let leave = S::through(before, from);
         let (mut cleared, mut added) = ([0; 2], [0; 2]);
-        let attacked = if is_capture {
+        (cleared[us], added[us]) = (1 << id, 1 << id);
+        let [white, black] = &self.attacks;
+        self.attacks = if is_capture {
             cleared[1 - us] = 1 << (self.places.0[to] & ID);
             self.sliders[1 - us] &= !cleared[1 - us];
-            S::attacked(board, to, piece)
+            let attacked = S::attacked(board, to, piece);
+            [
+                S::update(white, Color::White, &[leave], cleared[0], attacked, added[0]),
+                S::update(black, Color::Black, &[leave], cleared[1], attacked, added[1]),
+            ]
         } else {
-            let (toggles, attacked) = S::through_and_attacked(board, to, piece);
-            tables = S::toggle(tables, toggles);
-            attacked
+            let (enter, attacked) = S::through_and_attacked(board, to, piece);
+            [
+                S::update(white, Color::White, &[leave, enter], cleared[0], attacked, added[0]),
+                S::update(black, Color::Black, &[leave, enter], cleared[1], attacked, added[1]),
+            ]
         };
-        (cleared[us], added[us]) = (1 << id, 1 << id);
-        self.attacks = [0, 1].map(|i| S::words(S::replace(tables[i], cleared[i], attacked, added[i])));
         self.move_piece(from, to);
     }
 

@@ -1,10 +1,10 @@
-//! The superpiece method for AVX-512 as the articles by the author of Rose publish it: each lane is filled with the byte
-//! of its slider, and bytes are brought back to the order of the board before they become words.
+//! The superpiece method for AVX-512 as the articles by the author of Rose publish it: each lane is filled with the
+//! byte of its slider, and bytes are brought back to the order of the board before they become words.
 
 use kiln::simd::Wordboard;
 use kiln::simd::superpiece::{Places, Superpiece};
 use kiln::tables::{pseudo_attacks, superpiece};
-use kiln::types::{Piece, Square};
+use kiln::types::{Color, Piece, Square};
 use std::arch::x86_64::*;
 
 const WITHOUT_KNIGHTS: u64 = !0x0101_0101_0101_0101;
@@ -80,7 +80,6 @@ impl View {
 
 impl<const GFNI: bool> Superpiece for Published<GFNI> {
     type Board = __m512i;
-    type Words = [__m512i; 2];
     /// The color and id of a slider by square, or 0.
     type Toggles = __m512i;
     type Squares = u64;
@@ -114,44 +113,37 @@ impl<const GFNI: bool> Superpiece for Published<GFNI> {
     }
 
     #[inline(always)]
-    fn load_words(words: &Wordboard) -> [__m512i; 2] {
-        // SAFETY: as in `view`; both halves are aligned to 64 bytes.
-        [0, 32].map(|start| unsafe { _mm512_load_si512(words.0.as_ptr().add(start).cast()) })
-    }
-
-    #[inline(always)]
-    fn words(words: [__m512i; 2]) -> Wordboard {
-        // SAFETY: two vectors are 64 words, and every bit pattern is valid.
-        unsafe { std::mem::transmute(words) }
-    }
-
-    #[inline(always)]
-    fn toggle([mut white, mut black]: [[__m512i; 2]; 2], toggles: __m512i) -> [[__m512i; 2]; 2] {
-        // SAFETY: as in `view`.
+    fn update<const N: usize>(
+        table: &Wordboard,
+        color: Color,
+        toggles: &[__m512i; N],
+        cleared: u16,
+        squares: u64,
+        bits: u16,
+    ) -> Wordboard {
+        // SAFETY: as in `view`; each half of the table is aligned to 64 bytes. Two vectors are 64 words.
         unsafe {
-            let any = _mm512_test_epi8_mask(toggles, toggles);
-            let of_black = _mm512_test_epi8_mask(toggles, _mm512_set1_epi8(0x10));
-            let ids = _mm512_and_si512(toggles, _mm512_set1_epi8(15));
-            let halves = [_mm512_castsi512_si256(ids), _mm512_extracti64x4_epi64::<1>(ids)];
-            for (i, half) in halves.into_iter().enumerate() {
-                let [any, of_black] = [any, of_black].map(|squares| (squares >> (32 * i)) as u32);
-                let bits = _mm512_maskz_sllv_epi16(any, _mm512_set1_epi16(1), _mm512_cvtepu8_epi16(half));
-                white[i] = _mm512_xor_si512(white[i], _mm512_maskz_mov_epi16(!of_black, bits));
-                black[i] = _mm512_xor_si512(black[i], _mm512_maskz_mov_epi16(of_black, bits));
+            let mut sums = [0, 32].map(|start| _mm512_load_si512(table.0.as_ptr().add(start).cast()));
+            for (i, sum) in sums.iter_mut().enumerate() {
+                for &toggles in toggles {
+                    let wanted = if color == Color::White {
+                        _mm512_mask_testn_epi8_mask(
+                            _mm512_test_epi8_mask(toggles, toggles),
+                            toggles,
+                            _mm512_set1_epi8(0x10),
+                        )
+                    } else {
+                        _mm512_test_epi8_mask(toggles, _mm512_set1_epi8(0x10))
+                    };
+                    let ids = _mm512_and_si512(toggles, _mm512_set1_epi8(15));
+                    let half = if i == 0 { _mm512_castsi512_si256(ids) } else { _mm512_extracti64x4_epi64::<1>(ids) };
+                    let (one, ids) = (_mm512_set1_epi16(1), _mm512_cvtepu8_epi16(half));
+                    *sum = _mm512_xor_si512(*sum, _mm512_maskz_sllv_epi16((wanted >> (32 * i)) as u32, one, ids));
+                }
+                let kept = _mm512_andnot_si512(_mm512_set1_epi16(cleared as i16), *sum);
+                *sum = _mm512_or_si512(kept, _mm512_maskz_set1_epi16((squares >> (32 * i)) as u32, bits as i16));
             }
+            std::mem::transmute(sums)
         }
-        [white, black]
-    }
-
-    #[inline(always)]
-    fn replace(words: [__m512i; 2], cleared: u16, squares: u64, bits: u16) -> [__m512i; 2] {
-        let half = |words, squares| {
-            // SAFETY: as in `view`.
-            unsafe {
-                let kept = _mm512_andnot_si512(_mm512_set1_epi16(cleared as i16), words);
-                _mm512_or_si512(kept, _mm512_maskz_set1_epi16(squares, bits as i16))
-            }
-        };
-        [half(words[0], squares as u32), half(words[1], (squares >> 32) as u32)]
     }
 }

@@ -212,8 +212,8 @@ pub type Reductions = [[i16; 64]; 64];
 /// Clockwork).
 pub const AVX2_RANKS: [usize; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
-/// Returns where the byte of a lane, 0 to 7, is in a vector of 16 bytes that AVX2 code makes of all lanes: a second byte
-/// of the opposite lane is where all but the lowest two bits are equal and these are inverted.
+/// Returns where the byte of a lane, 0 to 7, is in a vector of 16 bytes that AVX2 code makes of all lanes. A second
+/// byte of the opposite lane is at the index with the lowest two bits inverted.
 pub const fn avx2_lane(lane: usize) -> u8 {
     // Two lanes to a group of four bytes; of the eight bytes of a 64-bit number the upper half is two lanes further.
     [0, 8, 4, 12][lane % 4] + 2 + (lane / 4) as u8

@@ -1,8 +1,8 @@
 //! The incremental update of the attack tables by a move.
 //!
 //! A piece that leaves or enters a square opens or closes the rays of the sliders that see the square. By the
-//! [superpiece method](crate::simd::superpiece) the squares beyond, up to the next piece, change in one exclusive or for
-//! all sliders of both sides. The moved piece is cleared from all squares at once and added from its target.
+//! [superpiece method](crate::simd::superpiece) the squares beyond, up to the next piece, change in one exclusive or
+//! for all sliders of both sides. The moved piece is cleared from all squares at once and added from its target.
 
 use super::make::castling_targets;
 use super::{Ids, Place, Position};
@@ -11,30 +11,6 @@ use crate::simd::{Wordboard, native};
 use crate::tables::attacks;
 use crate::types::{Color, Move, MoveKind, Square};
 use arrayvec::ArrayVec;
-
-/// The byteboard and the attack tables of both sides in the course of a move.
-struct Update<S: Superpiece> {
-    board: S::Board,
-    tables: [S::Words; 2],
-}
-
-impl<S: Superpiece> Update<S> {
-    /// Takes a piece off its square. Its own attacks stay.
-    #[inline(always)]
-    fn vacate(&mut self, square: Square) {
-        self.tables = S::toggle(self.tables, S::through(self.board, square));
-        self.board = S::with(self.board, square, 0);
-    }
-
-    /// Puts a piece on an empty square and returns what it attacks.
-    #[inline(always)]
-    fn occupy(&mut self, place: Place, square: Square) -> S::Squares {
-        let (toggles, attacked) = S::through_and_attacked(self.board, square, place.piece());
-        self.tables = S::toggle(self.tables, toggles);
-        self.board = S::with(self.board, square, place.byte());
-        attacked
-    }
-}
 
 impl Position {
     /// Returns the attack tables after a legal move, whose kind is `kind`.
@@ -46,49 +22,59 @@ impl Position {
 
     #[inline(always)]
     fn attacks_by_superpiece<S: Superpiece>(&self, mv: Move, kind: MoveKind) -> [Wordboard; 2] {
-        let (us, them) = (self.side, !self.side);
         let (from, to) = (mv.from(), mv.to());
         let mover = self.place(from);
-        let mut update =
-            Update::<S> { board: S::load(self.places()), tables: self.attacks.each_ref().map(S::load_words) };
-        let mut captured = 0;
-        let attacked = match kind {
-            MoveKind::Castle => {
-                let rook = self.place(to);
-                let (king_to, rook_to) = castling_targets(mv);
-                // Both leave first: in Chess960 one may end on the other's square.
-                update.vacate(from);
-                update.vacate(to);
-                let attacked = update.occupy(mover, king_to);
-                let attacked_by_rook = update.occupy(rook, rook_to);
-                update.tables[us] = S::replace(update.tables[us], rook.bit(), attacked_by_rook, rook.bit());
-                attacked
-            }
-            kind => {
-                let place = kind.promoted().map_or(mover, |kind| mover.promoted(kind));
-                if kind.is_capture() && kind != MoveKind::EnPassant {
-                    // The target stays occupied, so that no slider sees a change there. What a captured slider saw
-                    // through `from` is cleared with all that it attacked.
-                    captured = self.place(to).bit();
-                    update.vacate(from);
-                    S::attacked(update.board, to, place.piece())
-                } else {
-                    if kind == MoveKind::EnPassant {
-                        let square = to.forward(them);
-                        captured = self.place(square).bit();
-                        update.vacate(square);
-                    }
-                    update.vacate(from);
-                    update.occupy(place, to)
-                }
-            }
-        };
-        let (mut cleared, mut added) = ([0; 2], [0; 2]);
-        (cleared[us], added[us], cleared[them]) = (mover.bit(), mover.bit(), captured);
-        let [white, black] = update.tables;
+        let board = S::load(self.places());
+        let leave_from = S::through(board, from);
+        let board = S::with(board, from, 0);
+        if kind == MoveKind::Castle {
+            let rook = self.place(to);
+            let (king_to, rook_to) = castling_targets(mv);
+            // Both leave first: in Chess960 one may end on the other's square.
+            let leave_to = S::through(board, to);
+            let board = S::with(board, to, 0);
+            let (enter_king_to, by_king) = S::through_and_attacked(board, king_to, mover.piece());
+            let board = S::with(board, king_to, mover.byte());
+            let (enter_rook_to, by_rook) = S::through_and_attacked(board, rook_to, rook.piece());
+            let toggles = [leave_from, leave_to, enter_king_to, enter_rook_to];
+            let tables = self.updated::<S, 4>(&self.attacks, toggles, [rook.bit(), 0], by_rook);
+            return self.updated::<S, 0>(&tables, [], [mover.bit(), 0], by_king);
+        }
+        let piece = kind.promoted().map_or(mover, |kind| mover.promoted(kind)).piece();
+        if kind == MoveKind::EnPassant {
+            let square = to.forward(!self.side);
+            let leave = S::through(board, square);
+            let (enter, attacked) = S::through_and_attacked(S::with(board, square, 0), to, piece);
+            let cleared = [mover.bit(), self.place(square).bit()];
+            return self.updated::<S, 3>(&self.attacks, [leave_from, leave, enter], cleared, attacked);
+        }
+        if kind.is_capture() {
+            // The target stays occupied, so that no slider sees a change there. What a captured slider saw through
+            // `from` is cleared with all that it attacked.
+            let attacked = S::attacked(board, to, piece);
+            return self.updated::<S, 1>(&self.attacks, [leave_from], [mover.bit(), self.place(to).bit()], attacked);
+        }
+        let (enter, attacked) = S::through_and_attacked(board, to, piece);
+        self.updated::<S, 2>(&self.attacks, [leave_from, enter], [mover.bit(), 0], attacked)
+    }
+
+    /// Returns the tables after toggles. `cleared` are the ids that leave their squares, first those of the side to
+    /// move, which then attack `attacked`.
+    #[inline(always)]
+    fn updated<S: Superpiece, const N: usize>(
+        &self,
+        tables: &[Wordboard; 2],
+        toggles: [S::Toggles; N],
+        [own, captured]: [u16; 2],
+        attacked: S::Squares,
+    ) -> [Wordboard; 2] {
+        let (mut cleared, mut added) = ([captured; 2], [0; 2]);
+        (cleared[self.side], added[self.side]) = (own, own);
+        // The color is a constant in each call.
+        let [white, black] = tables;
         [
-            S::words(S::replace(white, cleared[0], attacked, added[0])),
-            S::words(S::replace(black, cleared[1], attacked, added[1])),
+            S::update(white, Color::White, &toggles, cleared[0], attacked, added[0]),
+            S::update(black, Color::Black, &toggles, cleared[1], attacked, added[1]),
         ]
     }
 

@@ -4,7 +4,7 @@
 use super::{Places, SLIDER_STEP, Superpiece};
 use crate::simd::{Aligned, Wordboard};
 use crate::tables::superpiece;
-use crate::types::{Piece, Square};
+use crate::types::{Color, Piece, Square};
 use kiln_gen::layout::pieces;
 use std::arch::x86_64::*;
 use std::array::from_fn;
@@ -23,8 +23,6 @@ const WINDOW_BITS: [u8; Piece::COUNT] = {
 
 /// Bytes of all slots or squares.
 type Bytes = [__m256i; 2];
-/// Words of all squares.
-type Words = [__m256i; 4];
 
 static STEPS: Aligned<[u8; 64]> = {
     let mut steps = [0; 64];
@@ -138,30 +136,21 @@ fn toggles((sliders, seen): (Bytes, Bytes)) -> Bytes {
     from_fn(|half| unsafe { _mm256_and_si256(sliders[half], seen[half]) })
 }
 
-/// Returns all ones in the words of the seen squares that a piece attacks.
+/// Returns all ones in the seen squares that a piece attacks.
 #[inline(always)]
-fn attacked_words(seen: Bytes, square: Square, piece: Piece) -> Words {
+fn attacked_of(seen: Bytes, square: Square, piece: Piece) -> Bytes {
     let window = load(&superpiece().avx2_pieces[square]);
     let bit = set(WINDOW_BITS[piece as usize]);
     // SAFETY: this module is compiled only if the target has AVX2.
-    unsafe {
-        let attacked: Bytes = from_fn(|half| {
-            let attacked = _mm256_cmpeq_epi8(_mm256_and_si256(window[half], bit), bit);
-            _mm256_and_si256(attacked, seen[half])
-        });
-        let low = attacked.map(|bytes| _mm256_unpacklo_epi8(bytes, bytes));
-        let high = attacked.map(|bytes| _mm256_unpackhi_epi8(bytes, bytes));
-        [low[0], low[1], high[0], high[1]]
-    }
+    from_fn(|half| unsafe { _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(window[half], bit), bit), seen[half]) })
 }
 
 impl Superpiece for Avx2 {
     type Board = Bytes;
-    type Words = Words;
     /// The color and id of a slider, by square in the order of [`AVX2_RANKS`](kiln_gen::layout::AVX2_RANKS), or 0.
     type Toggles = Bytes;
-    /// All ones in the words of the squares.
-    type Squares = Words;
+    /// All ones in the bytes of the squares, in the same order.
+    type Squares = Bytes;
 
     #[inline(always)]
     fn load(places: &Places) -> Bytes {
@@ -194,58 +183,58 @@ impl Superpiece for Avx2 {
     }
 
     #[inline(always)]
-    fn attacked(board: Bytes, square: Square, piece: Piece) -> Words {
+    fn attacked(board: Bytes, square: Square, piece: Piece) -> Bytes {
         // SAFETY: this module is compiled only if the target has AVX2.
         let none = unsafe { [_mm256_setzero_si256(); 2] };
         let (_, seen) = View::new(board, square).to_board(none);
-        attacked_words(seen, square, piece)
+        attacked_of(seen, square, piece)
     }
 
     #[inline(always)]
-    fn through_and_attacked(board: Bytes, square: Square, piece: Piece) -> (Bytes, Words) {
+    fn through_and_attacked(board: Bytes, square: Square, piece: Piece) -> (Bytes, Bytes) {
         let view = View::new(board, square);
         let (sliders, seen) = view.to_board(view.sliders());
-        (toggles((sliders, seen)), attacked_words(seen, square, piece))
+        (toggles((sliders, seen)), attacked_of(seen, square, piece))
     }
 
     #[inline(always)]
-    fn load_words(words: &Wordboard) -> Words {
-        // SAFETY: this module is compiled only if the target has AVX2; each quarter is aligned to 32 bytes.
-        from_fn(|i| unsafe { _mm256_load_si256(words.0.as_ptr().add(16 * i).cast()) })
-    }
-
-    #[inline(always)]
-    fn words(words: Words) -> Wordboard {
-        // SAFETY: four vectors are 64 words, and every bit pattern is valid.
-        unsafe { std::mem::transmute(words) }
-    }
-
-    #[inline(always)]
-    fn toggle(mut tables: [Words; 2], toggles: Bytes) -> [Words; 2] {
-        // SAFETY: this module is compiled only if the target has AVX2.
+    fn update<const N: usize>(
+        table: &Wordboard,
+        color: Color,
+        toggles: &[Bytes; N],
+        cleared: u16,
+        squares: Bytes,
+        bits: u16,
+    ) -> Wordboard {
+        // SAFETY: this module is compiled only if the target has AVX2; each quarter of the table is aligned to 32
+        // bytes. Four vectors are 64 words.
         unsafe {
             // `1 << id` as two bytes; the king's id, 0, stands for no slider.
             let low = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0));
             let high = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, -128));
-            for (half, bytes) in toggles.into_iter().enumerate() {
-                // The top bit, for which the shuffle gives 0, marks the other color or no slider.
-                for (table, base) in tables.iter_mut().zip([0x70, 0xf0]) {
-                    let ids = _mm256_add_epi8(bytes, set(base));
-                    let (low, high) = (_mm256_shuffle_epi8(low, ids), _mm256_shuffle_epi8(high, ids));
-                    table[half] = _mm256_xor_si256(table[half], _mm256_unpacklo_epi8(low, high));
-                    table[2 + half] = _mm256_xor_si256(table[2 + half], _mm256_unpackhi_epi8(low, high));
+            // Brings the top bit, for which the shuffle gives 0, to sliders of the other color and to no slider.
+            let base = set(if color == Color::White { 0x70 } else { 0xf0 });
+            let (cleared, bits) = (_mm256_set1_epi16(cleared as i16), _mm256_set1_epi16(bits as i16));
+            let mut words = [_mm256_setzero_si256(); 4];
+            for half in 0..2 {
+                let mut toggled = [_mm256_setzero_si256(); 2];
+                for toggles in toggles {
+                    let ids = _mm256_add_epi8(toggles[half], base);
+                    toggled[0] = _mm256_xor_si256(toggled[0], _mm256_shuffle_epi8(low, ids));
+                    toggled[1] = _mm256_xor_si256(toggled[1], _mm256_shuffle_epi8(high, ids));
+                }
+                let [low, high] = toggled;
+                let all = squares[half];
+                for (i, toggled, all) in [
+                    (half, _mm256_unpacklo_epi8(low, high), _mm256_unpacklo_epi8(all, all)),
+                    (half + 2, _mm256_unpackhi_epi8(low, high), _mm256_unpackhi_epi8(all, all)),
+                ] {
+                    let old = _mm256_load_si256(table.0.as_ptr().add(16 * i).cast());
+                    let kept = _mm256_andnot_si256(cleared, _mm256_xor_si256(old, toggled));
+                    words[i] = _mm256_or_si256(kept, _mm256_and_si256(all, bits));
                 }
             }
+            std::mem::transmute(words)
         }
-        tables
-    }
-
-    #[inline(always)]
-    fn replace(words: Words, cleared: u16, squares: Words, bits: u16) -> Words {
-        // SAFETY: this module is compiled only if the target has AVX2.
-        from_fn(|i| unsafe {
-            let kept = _mm256_andnot_si256(_mm256_set1_epi16(cleared as i16), words[i]);
-            _mm256_or_si256(kept, _mm256_and_si256(squares[i], _mm256_set1_epi16(bits as i16)))
-        })
     }
 }

@@ -3,13 +3,14 @@
 use super::{Places, SLIDER_STEP, Superpiece, WITHOUT_KNIGHTS};
 use crate::simd::Wordboard;
 use crate::tables::{pseudo_attacks, superpiece};
-use crate::types::{Piece, Square};
+use crate::types::{Color, Piece, Square};
 use std::arch::x86_64::*;
 
 /// The method with AVX-512 F and BW, and VBMI where the target has it.
 pub struct Avx512;
 
 /// What the sliders of both sides gain or lose.
+#[derive(Clone, Copy)]
 pub struct Toggles {
     square: Square,
     /// The squares that any slider gains or loses.
@@ -79,7 +80,6 @@ impl View {
 
 impl Superpiece for Avx512 {
     type Board = __m512i;
-    type Words = [__m512i; 2];
     type Toggles = Toggles;
     type Squares = u64;
 
@@ -112,45 +112,30 @@ impl Superpiece for Avx512 {
     }
 
     #[inline(always)]
-    fn load_words(words: &Wordboard) -> [__m512i; 2] {
-        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; each half of the 128 bytes is
-        // aligned to 64.
-        [0, 32].map(|start| unsafe { _mm512_load_si512(words.0.as_ptr().add(start).cast()) })
-    }
-
-    #[inline(always)]
-    fn words(words: [__m512i; 2]) -> Wordboard {
-        // SAFETY: two vectors are 64 words, and every bit pattern is valid.
-        unsafe { std::mem::transmute(words) }
-    }
-
-    #[inline(always)]
-    fn toggle([mut white, mut black]: [[__m512i; 2]; 2], toggles: Toggles) -> [[__m512i; 2]; 2] {
-        let Toggles { square, squares, sliders } = toggles;
-        let lanes = superpiece().opposite[square].as_ptr();
-        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the loads read 32 words of the table.
+    fn update<const N: usize>(
+        table: &Wordboard,
+        color: Color,
+        toggles: &[Toggles; N],
+        cleared: u16,
+        squares: u64,
+        bits: u16,
+    ) -> Wordboard {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; each half of the table is aligned to
+        // 64 bytes, and the loads of lanes read 32 words. Two vectors are 64 words.
         unsafe {
-            let of_black = _mm512_srli_epi64::<16>(sliders);
-            for i in 0..2 {
-                let lanes = _mm512_loadu_si512(lanes.add(32 * i).cast());
-                let squares = (squares >> (32 * i)) as u32;
-                white[i] = _mm512_xor_si512(white[i], _mm512_maskz_permutexvar_epi16(squares, lanes, sliders));
-                black[i] = _mm512_xor_si512(black[i], _mm512_maskz_permutexvar_epi16(squares, lanes, of_black));
+            let mut sums = [0, 32].map(|start| _mm512_load_si512(table.0.as_ptr().add(start).cast()));
+            for (i, sum) in sums.iter_mut().enumerate() {
+                for &Toggles { square, squares, sliders } in toggles {
+                    let lanes = _mm512_loadu_si512(superpiece().opposite[square].as_ptr().add(32 * i).cast());
+                    let sliders = if color == Color::White { sliders } else { _mm512_srli_epi64::<16>(sliders) };
+                    let toggled = _mm512_maskz_permutexvar_epi16((squares >> (32 * i)) as u32, lanes, sliders);
+                    *sum = _mm512_xor_si512(*sum, toggled);
+                }
+                let kept = _mm512_andnot_si512(_mm512_set1_epi16(cleared as i16), *sum);
+                *sum = _mm512_or_si512(kept, _mm512_maskz_set1_epi16((squares >> (32 * i)) as u32, bits as i16));
             }
+            std::mem::transmute(sums)
         }
-        [white, black]
-    }
-
-    #[inline(always)]
-    fn replace(words: [__m512i; 2], cleared: u16, squares: u64, bits: u16) -> [__m512i; 2] {
-        let half = |words, squares| {
-            // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
-            unsafe {
-                let kept = _mm512_andnot_si512(_mm512_set1_epi16(cleared as i16), words);
-                _mm512_or_si512(kept, _mm512_maskz_set1_epi16(squares, bits as i16))
-            }
-        };
-        [half(words[0], squares as u32), half(words[1], (squares >> 32) as u32)]
     }
 }
 

@@ -1,8 +1,9 @@
 //! The superpiece method: what the sliders of both sides see through a square changes by one exclusive or.
 //!
-//! A superpiece is a queen and knight in one. Its rays from a square, in a fixed order of slots, show the first piece in
-//! each direction; a slider among them gains or loses the squares in the opposite direction. The method is from the
-//! articles on incremental attack tables by the author of the engine Rose.
+//! A superpiece is a queen and knight in one. Its rays from a square, in a fixed order of slots, show the first piece
+//! in each direction; a slider among them gains or loses the squares in the opposite direction. The method is from the
+//! articles on incremental attack tables by the author of the engine Rose. One step is Kiln's: a lane's slider becomes
+//! one bit of a word before it goes to the squares, where Rose sends its number.
 
 mod portable;
 pub use portable::Portable;
@@ -20,24 +21,22 @@ pub use avx512::Avx512 as Native;
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx2")))]
 pub use portable::Portable as Native;
 
+use super::{Aligned, Wordboard};
+use crate::types::{Color, Piece, Square};
+
 /// Whether [`Native`] uses vector instructions.
 pub const IS_VECTORIZED: bool = cfg!(all(target_arch = "x86_64", target_feature = "avx2"));
 
-use super::{Aligned, Wordboard};
-use crate::types::{Piece, Square};
-
-/// A byteboard. Each byte is 0 or a place: bits 0 to 3 its id, bit 4 its color, bit 5 clear if it slides, then bit 6 set
-/// if it moves diagonally, bit 7 set if it moves orthogonally.
+/// A byteboard. Each byte is 0 or a place: bits 0 to 3 its id, bit 4 its color, bit 5 clear if it slides, then bit 6
+/// set if it moves diagonally, bit 7 set if it moves orthogonally.
 pub type Places = Aligned<[u8; 64]>;
 
 /// The steps of the method on one instruction set. All give the same results as [`Portable`].
 pub trait Superpiece {
     /// The places of all squares.
     type Board: Copy;
-    /// The attack table of one side.
-    type Words: Copy;
     /// What the sliders of both sides gain or lose.
-    type Toggles;
+    type Toggles: Copy;
     /// A set of squares.
     type Squares: Copy;
 
@@ -47,8 +46,8 @@ pub trait Superpiece {
     /// Returns the board with another byte on one square.
     fn with(board: Self::Board, square: Square, byte: u8) -> Self::Board;
 
-    /// Returns what the sliders of both sides gain or lose if a piece appears on a square or vanishes from it. The place
-    /// on the square itself does not matter.
+    /// Returns what the sliders of both sides gain or lose if a piece appears on a square or vanishes from it. The
+    /// place on the square itself does not matter.
     fn through(board: Self::Board, square: Square) -> Self::Toggles;
 
     /// Returns what a piece attacks from a square. The place on the square itself does not matter.
@@ -57,17 +56,16 @@ pub trait Superpiece {
     /// Returns [`through`](Self::through) and [`attacked`](Self::attacked), which have much in common.
     fn through_and_attacked(board: Self::Board, square: Square, piece: Piece) -> (Self::Toggles, Self::Squares);
 
-    /// Loads an attack table.
-    fn load_words(words: &Wordboard) -> Self::Words;
-
-    /// Returns the attack table.
-    fn words(words: Self::Words) -> Wordboard;
-
-    /// Toggles the bits of sliders in the tables of both sides, White's first.
-    fn toggle(tables: [Self::Words; 2], toggles: Self::Toggles) -> [Self::Words; 2];
-
-    /// Clears the bits `cleared` in all words, then sets `bits` in the words of `squares`.
-    fn replace(words: Self::Words, cleared: u16, squares: Self::Squares, bits: u16) -> Self::Words;
+    /// Returns the attack table of a side after toggling the bits of its sliders, then clearing the bits `cleared` in
+    /// all words, then setting `bits` in the words of `squares`.
+    fn update<const N: usize>(
+        table: &Wordboard,
+        color: Color,
+        toggles: &[Self::Toggles; N],
+        cleared: u16,
+        squares: Self::Squares,
+        bits: u16,
+    ) -> Wordboard;
 }
 
 /// All slots of the superpiece but those of its knight.
@@ -103,7 +101,7 @@ const ATTACKED_SLOTS: [u64; Piece::COUNT] = {
 mod tests {
     use super::*;
     use crate::tables::attacks;
-    use crate::types::{Bitboard, Color, PieceType};
+    use crate::types::{Bitboard, PieceType};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -174,27 +172,32 @@ mod tests {
                 with.insert(at, (square, piece, 0));
                 let after = tables(&with);
                 // The new piece has the king's id, which no slider has. Its own attacks are not toggled.
+                let toggle = |tables: &[Wordboard; 2], toggles| {
+                    let nothing = S::attacked(board, square, piece);
+                    Color::ALL.map(|color| S::update(&tables[color], color, &[toggles], 0, nothing, 0))
+                };
                 let sliders = |tables: [Wordboard; 2]| tables.map(|table| Wordboard(table.0.map(|word| word & !1)));
-                let words = S::toggle(before.each_ref().map(S::load_words), S::through(board, square));
-                assert_eq!(sliders(words.map(S::words)), sliders(after), "{square}");
+                let toggled = toggle(&before, S::through(board, square));
+                assert_eq!(sliders(toggled), sliders(after), "{square}");
                 // The place on the square does not matter, and the second time takes the first back.
                 let same = S::with(board, square, byte(piece, 5));
                 let (toggles, attacked) = S::through_and_attacked(same, square, piece);
-                assert_eq!(S::toggle(words, toggles).map(S::words), before, "{square}");
+                assert_eq!(toggle(&toggled, toggles), before, "{square}");
+                let (toggles, _) = S::through_and_attacked(S::with(same, square, 0), square, piece);
+                assert_eq!(toggle(&toggled, toggles), before, "{square}");
+                let twice = S::update(&before[0], Color::White, &[toggles; 2], 0, attacked, 0);
+                assert_eq!(twice, before[0], "{square}");
 
                 let occupied = with.iter().map(|&(square, ..)| square).collect();
                 let expected = attacks(piece, square, occupied);
                 for squares in [attacked, S::attacked(board, square, piece)] {
-                    let replaced = S::words(S::replace(words[0], 0x0ff0, squares, 0xf00f));
+                    let replaced = S::update(&before[1], Color::Black, &[toggles], 0x0ff0, squares, 0xf00f);
                     for target in Square::ALL {
-                        let kept = S::words(words[0]).0[target] & !0x0ff0;
+                        let kept = toggled[1].0[target] & !0x0ff0;
                         let added = if expected.has(target) { 0xf00f } else { 0 };
                         assert_eq!(replaced.0[target], kept | added, "{piece:?} {square} {target}");
                     }
                 }
-                let board = S::with(same, square, 0);
-                let (toggles, _) = S::through_and_attacked(board, square, piece);
-                assert_eq!(S::toggle(words, toggles).map(S::words), before, "{square}");
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{ATTACKED_SLOTS, Places, SLIDER_STEP, Superpiece};
 use crate::simd::{Aligned, Wordboard};
 use crate::tables::superpiece;
-use crate::types::{Piece, Square};
+use crate::types::{Color, Piece, Square};
 
 /// The method in plain Rust.
 pub struct Portable;
@@ -18,7 +18,6 @@ fn lane(board: &Places, square: Square, lane: usize) -> impl Iterator<Item = usi
 
 impl Superpiece for Portable {
     type Board = Places;
-    type Words = Wordboard;
     /// The color and id of a slider by square, or 0.
     type Toggles = Places;
     type Squares = u64;
@@ -63,25 +62,21 @@ impl Superpiece for Portable {
         (Self::through(board, square), Self::attacked(board, square, piece))
     }
 
-    fn load_words(words: &Wordboard) -> Wordboard {
-        *words
-    }
-
-    fn words(words: Wordboard) -> Wordboard {
-        words
-    }
-
-    fn toggle(mut tables: [Wordboard; 2], toggles: Places) -> [Wordboard; 2] {
-        for (square, &slider) in toggles.0.iter().enumerate().filter(|(_, slider)| **slider != 0) {
-            tables[usize::from(slider >> 4)].0[square] ^= 1 << (slider & 15);
-        }
-        tables
-    }
-
-    fn replace(mut words: Wordboard, cleared: u16, squares: u64, bits: u16) -> Wordboard {
-        for (square, word) in words.0.iter_mut().enumerate() {
+    fn update<const N: usize>(
+        table: &Wordboard,
+        color: Color,
+        toggles: &[Places; N],
+        cleared: u16,
+        squares: u64,
+        bits: u16,
+    ) -> Wordboard {
+        let mut table = *table;
+        for (square, word) in table.0.iter_mut().enumerate() {
+            for slider in toggles.iter().map(|toggles| toggles.0[square]).filter(|&slider| slider != 0) {
+                *word ^= if slider >> 4 == color as u8 { 1 << (slider & 15) } else { 0 };
+            }
             *word = *word & !cleared | if squares >> square & 1 != 0 { bits } else { 0 };
         }
-        words
+        table
     }
 }
