@@ -186,6 +186,25 @@ mod tests {
         }
     }
 
+    /// The perft suites, which need the test data (see `docs/testing.md`).
+    #[test]
+    #[cfg_attr(miri, ignore = "slow, and reads files")]
+    fn attack_updates_agree_in_the_suites() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data").into();
+        let folder = std::env::var("KILN_TEST_DATA").unwrap_or(folder);
+        for name in ["standard.epd", "chess960.epd"] {
+            let path = format!("{folder}/perft/{name}");
+            let Ok(suite) = std::fs::read_to_string(&path) else {
+                eprintln!("skipped: {path} cannot be read");
+                continue;
+            };
+            let fens = suite.lines().filter_map(|line| Some(line.split_once(';')?.0));
+            let positions: Vec<Position> = fens.map(|fen| fen.parse().expect(fen)).collect();
+            assert!(positions.len() > 100, "{path}");
+            positions.iter().for_each(|position| check_tree(position, 2));
+        }
+    }
+
     #[test]
     fn attack_updates_agree_in_random_games() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
