@@ -116,14 +116,14 @@ fn moving(
             });
         });
     };
-    each("copy and play", |position, mv| {
+    each("make", |position, mv| {
         black_box(&position.make(mv));
         true
     });
     each("is legal", Position::is_legal);
     each("gives check", Position::gives_check);
     each("SEE at threshold 0", |position, mv| position.see_ge(mv, 0));
-    group.bench_function("copy and play, cozy-chess", |bencher| {
+    group.bench_function("make, cozy-chess", |bencher| {
         bencher.iter(|| {
             for (board, moves) in peer {
                 for &mv in moves {

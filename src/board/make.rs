@@ -19,7 +19,7 @@ impl Position {
         next
     }
 
-    /// Writes the position after a legal move to `next`. A position that a function returns would be copied.
+    /// Writes the position after a legal move to `next`, which saves the copy of a returned position.
     #[inline(never)]
     fn make_into(&self, mv: Move, next: &mut MaybeUninit<Self>) {
         // Each call is compiled for its kind of move.
@@ -30,23 +30,25 @@ impl Position {
         }
     }
 
+    /// Does [`make_into`](Self::make_into) for castling, en passant and promotions.
     #[cold]
     #[inline(never)]
     fn make_rare(&self, mv: Move, kind: MoveKind, next: &mut MaybeUninit<Self>) {
         self.make_as(mv, kind, next);
     }
 
+    /// Does [`make_into`](Self::make_into) for one kind of move, a constant in most calls.
     #[inline(always)]
     fn make_as(&self, mv: Move, kind: MoveKind, next: &mut MaybeUninit<Self>) {
         const REST: usize = offset_of!(Position, board);
         const { assert!(REST == size_of::<[Wordboard; 2]>()) }
-        let place = next.as_mut_ptr();
-        // SAFETY: the attack tables are before the board, all else follows it. The former are written, the latter is
-        // copied, here as bytes because the compiler copies field by field.
+        let target = next.as_mut_ptr();
+        // SAFETY: the attack tables are before the board, all else follows it. The tables are written; the rest is copied
+        // as bytes, because the compiler copies field by field.
         let next = unsafe {
             let rest = std::ptr::from_ref(self).cast::<u8>().add(REST);
-            place.cast::<u8>().add(REST).copy_from_nonoverlapping(rest, size_of::<Self>() - REST);
-            (&raw mut (*place).attacks).write(self.attacks_after(mv, kind));
+            target.cast::<u8>().add(REST).copy_from_nonoverlapping(rest, size_of::<Self>() - REST);
+            (&raw mut (*target).attacks).write(self.attacks_after(mv, kind));
             next.assume_init_mut()
         };
         next.move_pieces(self, mv, kind);

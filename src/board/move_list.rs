@@ -42,7 +42,9 @@ impl MoveList {
     /// Returns an appender.
     #[inline]
     pub(super) fn append(&mut self) -> Appender<'_> {
-        Appender { words: &mut self.words, count: self.count, total: &mut self.count }
+        // Empty meanwhile, so that after a panic no move is read that was overwritten.
+        let count = std::mem::take(&mut self.count);
+        Appender { words: &mut self.words, count, total: &mut self.count }
     }
 }
 
@@ -57,7 +59,7 @@ pub(super) struct Appender<'a> {
 impl Drop for Appender<'_> {
     #[inline]
     fn drop(&mut self) {
-        assert!(self.count <= END, "the list has no room for so many moves");
+        assert!(self.count < END, "the list has no room for so many moves");
         *self.total = self.count;
     }
 }
@@ -125,7 +127,8 @@ impl Deref for MoveList {
 
     #[inline]
     fn deref(&self) -> &[Move] {
-        // SAFETY: `count` is at most END, so that an appender has written the first `count` words, none of them twice.
+        // SAFETY: `count` is below END, so that appenders wrote the first `count` words at their own indices and nothing
+        // over them.
         // `push` writes moves, and the kernels write as many words as they return, given at most 32 targets, which
         // their callers guarantee, as they guarantee that a target differs from its origin, so that no word is zero.
         // `Move` is a transparent `NonZeroU16`, so that every non-zero word is a valid value.
@@ -140,5 +143,24 @@ impl<'a> IntoIterator for &'a MoveList {
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::board::{MoveList, Position};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn an_overflow_panics_and_leaves_no_moves() {
+        let mut list = MoveList::new();
+        let start = Position::startpos();
+        for count in 1..=25 {
+            start.list_moves(&mut list);
+            assert_eq!(list.len(), 20 * count);
+        }
+        assert!(list.iter().zip(start.moves().iter().cycle()).all(|(a, b)| a == b));
+        assert!(catch_unwind(AssertUnwindSafe(|| start.list_moves(&mut list))).is_err());
+        assert!(list.is_empty());
     }
 }

@@ -7,8 +7,8 @@ use crate::simd::{Aligned, Row, native};
 use crate::types::{Bitboard, Color, File, Piece, Score, Square};
 use kiln_gen::network::{THREAT_STATES, threat_state};
 
-/// The features of a position, one byte per square: 0, or the [`piece_code`] of the piece there plus [`STATE_STEP`] times its
-/// threat state. They do not depend on the perspective.
+/// The features of a position, one byte per square: 0, or the [`piece_code`] of the piece there plus [`STATE_STEP`]
+/// times its threat state. They do not depend on the perspective.
 type Inputs = Aligned<[u8; 64]>;
 
 /// The difference of inputs between two consecutive threat states.

@@ -267,7 +267,7 @@ pub fn restrict(words: &mut Wordboard, squares: u64, bits: u16) {
 }
 
 #[cfg(not(all(target_feature = "avx512vbmi2", target_feature = "avx512vl")))]
-pub use portable::{pick, spread, spread_any};
+pub use portable::{pick, spread};
 
 /// As [`portable::spread`]. Compresses to a register and stores it in full: compressing to memory is slow on Zen 4.
 #[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
@@ -303,7 +303,6 @@ pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) ->
 }
 
 /// As [`portable::spread_any`].
-#[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
 #[inline]
 pub fn spread_any<const FACTOR: u16>(
     out: &mut Spread,

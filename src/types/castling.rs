@@ -54,6 +54,8 @@ impl CastlingRights {
     /// Neither side may castle.
     pub const NONE: Self = Self([[None; 2]; 2]);
 
+    // By reference, because the compiler copied the value to the stack.
+
     /// Returns the file of the rook with which `color` may castle on `side`, if it has that right.
     #[inline]
     pub fn rook(&self, color: Color, side: CastlingSide) -> Option<File> {

@@ -179,15 +179,7 @@ impl Move {
     /// Returns the type of piece to which a pawn promotes, or `None` if the move is no promotion.
     #[inline]
     pub const fn promotion(self) -> Option<PieceType> {
-        if self.word() & 0x8000 == 0 {
-            return None;
-        }
-        Some(match self.word() >> 12 & 3 {
-            0 => PieceType::Knight,
-            1 => PieceType::Bishop,
-            2 => PieceType::Rook,
-            _ => PieceType::Queen,
-        })
+        if self.word() & 0x8000 == 0 { None } else { self.kind().promoted() }
     }
 
     /// Returns whether the move is noisy: a capture or a promotion to a queen. All other moves are quiet.

@@ -209,10 +209,10 @@ impl Superpiece for Avx2 {
         // SAFETY: this module is compiled only if the target has AVX2; each quarter of the table is aligned to 32
         // bytes. Four vectors are 64 words.
         unsafe {
-            // `1 << id` as two bytes; the king's id, 0, stands for no slider.
+            // `1 << id` as two bytes, but 0 for the id 0: no slider has the king's id.
             let low = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0));
             let high = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, -128));
-            // Brings the top bit, for which the shuffle gives 0, to sliders of the other color and to no slider.
+            // Brings the top bit, for which the shuffle gives 0, to sliders of the other color.
             let base = set(if color == Color::White { 0x70 } else { 0xf0 });
             let (cleared, bits) = (_mm256_set1_epi16(cleared as i16), _mm256_set1_epi16(bits as i16));
             let mut words = [_mm256_setzero_si256(); 4];

@@ -2,8 +2,8 @@
 //!
 //! A superpiece is a queen and knight in one. Its rays from a square, in a fixed order of slots, show the first piece
 //! in each direction; a slider among them gains or loses the squares in the opposite direction. The method is from the
-//! articles on incremental attack tables by the author of the engine Rose. One step is Kiln's: a lane's slider becomes
-//! one bit of a word before it goes to the squares, where Rose sends its number.
+//! articles on incremental attack tables by the author of the engine Rose. One step of the AVX-512 backend is Kiln's: a
+//! lane's slider becomes one bit of a word before it goes to the squares, where Rose sends its number.
 
 mod portable;
 pub use portable::Portable;
@@ -28,7 +28,7 @@ use crate::types::{Color, Piece, Square};
 pub const IS_VECTORIZED: bool = cfg!(all(target_arch = "x86_64", target_feature = "avx2"));
 
 /// A byteboard. Each byte is 0 or a place: bits 0 to 3 its id, bit 4 its color, bit 5 clear if it slides, then bit 6
-/// set if it moves diagonally, bit 7 set if it moves orthogonally.
+/// set if it moves diagonally, bit 7 set if it moves orthogonally. No slider has the id 0.
 pub type Places = Aligned<[u8; 64]>;
 
 /// The steps of the method on one instruction set. All give the same results as [`Portable`].
