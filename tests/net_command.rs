@@ -195,13 +195,35 @@ fn bad_files_are_refused() {
 }
 
 #[test]
+fn the_yardstick_measures_a_network() {
+    let network = default_network().display().to_string();
+    let folder = scratch("yardstick");
+    let positions = folder.join("positions").display().to_string();
+    // The network sees that a queen wins, so that its error is small, and large if the judge says otherwise.
+    let queen = "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1";
+    fs::write(&positions, format!("{queen};1000,0,0\n")).unwrap();
+    let text = net(&["yardstick", &network, &positions]);
+    assert!(text.contains("2 to 8            1         0.00") && text.contains("\nall  "), "{text}");
+    fs::write(&positions, format!("{queen};0,0,1000\n")).unwrap();
+    let text = net(&["yardstick", &network, &positions]);
+    let error: f64 = text.split_whitespace().last().unwrap().parse().unwrap();
+    assert!(error > 0.3, "{text}");
+
+    fs::write(&positions, format!("{queen};1,2,3\n")).unwrap();
+    let reason = refusal(&["yardstick", &network, &positions]);
+    let expected = format!("cannot use {positions}: line 1: expected FEN;W,D,L with three numbers that sum to 1000");
+    assert_eq!(reason, expected);
+}
+
+#[test]
 fn bad_arguments_are_refused() {
     for (words, reason) in [
-        (&[][..], "bad net command \"\": expected info, verify, import or export"),
-        (&["show", "file"], "bad net command \"show\": expected info, verify, import or export"),
+        (&[][..], "bad net command \"\": expected info, verify, yardstick, import or export"),
+        (&["show", "file"], "bad net command \"show\": expected info, verify, yardstick, import or export"),
         (&["info"], "net info needs one file, as in: kiln net info FILE"),
         (&["verify", "a", "b"], "net verify needs one file, as in: kiln net verify FILE"),
         (&["import", "a"], "net import needs two files, as in: kiln net import FROM TO"),
+        (&["yardstick", "a"], "net yardstick needs two files, as in: kiln net yardstick NETWORK POSITIONS"),
         (&["export", "a"], "net export needs two files, as in: kiln net export FROM TO"),
         (&["info", "a", "--hidden", "64"], "--hidden is for kiln net import"),
         (&["info", "a", "--nonsense"], "invalid option '--nonsense'"),

@@ -38,6 +38,9 @@ Kiln, a UCI chess engine.
                           draw the slots of a queen and knight in one
   kiln net info FILE      show the header of a network file
   kiln net verify FILE    check its hash and expected scores
+  kiln net yardstick NETWORK POSITIONS
+                          compare its scores with the results that a stronger engine
+                          expects; lines of POSITIONS are FEN;W,D,L in thousandths
   kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
                   [--merged-kings] [--threats] [--king-buckets LIST]
                   [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]

@@ -12,6 +12,7 @@ pub mod perft;
 mod session;
 pub mod speedtest;
 pub mod tables;
+pub mod yardstick;
 
 /// The most threads that options and arguments allow.
 pub const MAX_THREADS: usize = 1024;

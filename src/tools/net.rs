@@ -1,5 +1,6 @@
-//! `kiln net`: describes and verifies network files, and exchanges networks with the trainer bullet.
+//! `kiln net`: describes, verifies and measures network files, and exchanges networks with the trainer bullet.
 
+use super::yardstick;
 use crate::board::Position;
 use crate::data::replace;
 use crate::types::{Color, Square};
@@ -16,6 +17,14 @@ pub enum Task {
     Info(PathBuf),
     /// Compare the expected scores with those of the reference evaluation.
     Verify(PathBuf),
+    /// Compare the scores of judged positions with the results that the judge expects; see
+    /// [`parse`](super::yardstick::parse).
+    Yardstick {
+        /// The network file, of any shape.
+        asset: PathBuf,
+        /// The judged positions.
+        positions: PathBuf,
+    },
     /// Convert bullet's `quantised.bin` into a network file.
     Import {
         /// The file that bullet wrote.
@@ -42,6 +51,13 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), String> {
     match task {
         Task::Info(path) => print(&describe(&load(path)?, fs::metadata(path).map_or(0, |file| file.len()))),
         Task::Verify(path) => verify(&load(path)?, print)?,
+        Task::Yardstick { asset, positions } => {
+            let asset = load(asset)?;
+            let judged = fs::read_to_string(positions).map_err(|error| error.to_string());
+            let judged = judged.and_then(|text| yardstick::parse(&text));
+            let judged = judged.map_err(|error| format!("cannot use {}: {error}", positions.display()))?;
+            print(yardstick::report(&asset, &judged).trim_end());
+        }
         Task::Import { quantised, out, header } => {
             let imported = read_file(quantised).and_then(|bytes| Asset::import(Header::clone(header), &bytes));
             let mut asset = imported.map_err(|error| format!("cannot import {}: {error}", quantised.display()))?;

@@ -1,0 +1,128 @@
+//! The yardstick: how far a network's scores are from the results that a stronger engine expects.
+
+use super::net::reference;
+use crate::board::Position;
+use kiln_gen::network::Asset;
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+
+/// The scales that are tried, in centipawns.
+const SCALES: RangeInclusive<u16> = 20..=1000;
+/// The most pieces of each row of the report.
+const MOST_PIECES: [u32; 5] = [8, 14, 20, 26, 32];
+
+/// A position with the result that the judge expects.
+pub struct Judged {
+    position: Position,
+    /// Expected points of the side to move, from 0 to 1.
+    expected: f64,
+}
+
+/// Reads judged positions. Each line is a FEN, a semicolon, and the judge's probabilities of win, draw and loss for the
+/// side to move in thousandths, as engines print them after `wdl`: `FEN;W,D,L`. Empty lines and lines that begin with
+/// `#` are skipped.
+///
+/// # Errors
+/// In one sentence, if a line is malformed or there is no position.
+pub fn parse(text: &str) -> Result<Vec<Judged>, String> {
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let judged = lines.map(|(number, line)| parse_line(line).map_err(|error| format!("line {number}: {error}")));
+    let judged: Vec<Judged> = judged.collect::<Result<_, _>>()?;
+    if judged.is_empty() { Err("there is no position in it".into()) } else { Ok(judged) }
+}
+
+fn parse_line(line: &str) -> Result<Judged, String> {
+    let expected = || "expected FEN;W,D,L with three numbers that sum to 1000".to_string();
+    let (fen, wdl) = line.split_once(';').ok_or_else(expected)?;
+    let numbers = wdl.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u32>>>();
+    let Some(&[win, draw, loss]) = numbers.as_deref() else { return Err(expected()) };
+    if [win, draw, loss].iter().any(|&part| part > 1000) || win + draw + loss != 1000 {
+        return Err(expected());
+    }
+    let position = fen.parse().map_err(|error| format!("{error}"))?;
+    Ok(Judged { position, expected: f64::from(2 * win + draw) / 2000.0 })
+}
+
+/// Returns the mean squared error of the network's scores as expected points, by the number of pieces, with the scale
+/// that makes the mean over all positions least.
+pub fn report(asset: &Asset, judged: &[Judged]) -> String {
+    let scored = |judged: &Judged| Scored {
+        score: reference(asset, &judged.position) as f64,
+        expected: judged.expected,
+        pieces: judged.position.occupied().len(),
+    };
+    table(&judged.iter().map(scored).collect::<Vec<_>>())
+}
+
+/// A position's score in centipawns and expected points, both of the side to move.
+struct Scored {
+    score: f64,
+    expected: f64,
+    pieces: u32,
+}
+
+fn error<'a>(positions: impl IntoIterator<Item = &'a Scored>, scale: u16) -> f64 {
+    let errors = positions.into_iter().map(|scored| {
+        let points = 1.0 / (1.0 + (-scored.score / f64::from(scale)).exp());
+        (points - scored.expected).powi(2)
+    });
+    let (sum, count) = errors.fold((0.0, 0.0), |(sum, count), error| (sum + error, count + 1.0));
+    sum / count
+}
+
+fn table(positions: &[Scored]) -> String {
+    let errors = SCALES.map(|scale| (error(positions, scale), scale));
+    let (least, scale) = errors.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are scales");
+    let mut text = format!("best scale: {scale} centipawns\npieces    positions  squared error\n");
+    let mut row = |pieces: &str, count: usize, error: f64| {
+        writeln!(text, "{pieces:<8} {count:>10} {error:>14.4}").expect("a string can be written to");
+    };
+    let mut least_pieces = 2;
+    for most in MOST_PIECES {
+        let range = least_pieces..=most;
+        let within = positions.iter().filter(|scored| range.contains(&scored.pieces));
+        match within.clone().count() {
+            0 => {}
+            count => row(&format!("{least_pieces} to {most}"), count, error(within, scale)),
+        }
+        least_pieces = most + 1;
+    }
+    row("all", positions.len(), least);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_or_rejected_with_a_reason() {
+        let fen = "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1";
+        let judged = parse(&format!("# by a judge\n\n{fen};900,80,20\n{fen}; 0, 0, 1000\n")).unwrap();
+        assert_eq!(judged.iter().map(|judged| judged.expected).collect::<Vec<_>>(), [0.94, 0.0]);
+        for (text, expected) in [
+            ("", "there is no position in it"),
+            ("4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", "line 1: expected FEN;W,D,L with three numbers that sum to 1000"),
+            ("\n8 w - - 0 1;1,2,997", "line 2: bad piece placement"),
+        ] {
+            assert!(parse(text).err().unwrap().starts_with(expected), "{text}");
+        }
+        for wdl in ["500,500", "1,2,3", "1000,1000,-1000", "4294967295,1,1000", "500,250,250,0", "a,b,c"] {
+            assert!(parse(&format!("{fen};{wdl}")).is_err(), "{wdl}");
+        }
+    }
+
+    #[test]
+    fn the_scale_of_exact_scores_is_found() {
+        let scored = |score: f64, pieces| Scored { score, expected: 1.0 / (1.0 + (-score / 205.0).exp()), pieces };
+        let mut positions: Vec<Scored> =
+            (-20..20i32).map(|i| scored(f64::from(i) * 37.0, 2 + i.unsigned_abs())).collect();
+        let text = table(&positions);
+        assert!(text.starts_with("best scale: 205 centipawns\n"), "{text}");
+        assert!(text.ends_with("all              40         0.0000\n"), "{text}");
+        // An error of 0.5 in one of 41 positions.
+        positions.push(Scored { score: 0.0, expected: 1.0, pieces: 32 });
+        assert!(table(&positions).contains("27 to 32          1         0.2500\n"), "{}", table(&positions));
+        assert!(table(&positions).ends_with("all              41         0.0061\n"), "{}", table(&positions));
+    }
+}
