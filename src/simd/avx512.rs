@@ -1,8 +1,8 @@
 //! Kernels for AVX-512 (F and BW, and VBMI2 and VNNI where the target has them), with 512-bit vectors.
 
-use super::{Aligned, Row, Wordboard, portable};
 #[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
-use super::{Pick, Spread};
+use super::Pick;
+use super::{Aligned, Row, Spread, Wordboard, portable};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
