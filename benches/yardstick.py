@@ -4,9 +4,9 @@
     yardstick.py ENGINE GAMES.pgn OUT [--positions 5000] [--nodes 1000000] [--seed 1]
 
 Takes at most two positions of each game, both after move 8, in which the side to move is not in check and the engine's
-best move neither captures nor promotes. Appends a line FEN;W,D,L to OUT for each, with the engine's probabilities of win,
-draw and loss for the side to move in thousandths; `kiln net yardstick` reads them. A run that was stopped goes on where
-it was: the same seed draws the same positions. Needs the Python package chess and an engine with UCI_ShowWDL.
+best move neither captures nor promotes. Appends a line FEN;W,D,L to OUT for each, with the engine's probabilities of
+win, draw and loss for the side to move in thousandths; `kiln net yardstick` reads them. A run that was stopped goes on
+where it was: the same seed draws the same positions. Needs the Python package chess and an engine with UCI_ShowWDL.
 """
 
 import argparse
@@ -53,7 +53,8 @@ def main():
                 # These were judged by an earlier run.
                 last = None if board.fen() == last else last
                 continue
-            result = engine.play(board, chess.engine.Limit(nodes=arguments.nodes), info=chess.engine.INFO_ALL, game=object())
+            limit = chess.engine.Limit(nodes=arguments.nodes)
+            result = engine.play(board, limit, info=chess.engine.INFO_ALL, game=object())
             wdl = result.info.get("wdl")
             if wdl is None or result.move is None or board.is_capture(result.move) or result.move.promotion:
                 continue

@@ -78,8 +78,8 @@ impl Position {
         if pseudo_attacks(piece, to).has(king) && !between(to, king).intersects(occupied) {
             return true;
         }
-        // A slider that attacks the vacated square may attack the king through it. Mostly king and square are not on one
-        // line, which is cheap to see.
+        // A slider that attacks the vacated square may attack the king through it. Mostly king and square are not on
+        // one line, which is cheap to see.
         let sliders = self.attacks[us].0[from] & self.slider_ids(us);
         let discovers = |id: usize| {
             let path = between(king, self.squares[us][id]);

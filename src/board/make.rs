@@ -43,8 +43,8 @@ impl Position {
         const REST: usize = offset_of!(Position, board);
         const { assert!(REST == size_of::<[Wordboard; 2]>()) }
         let target = next.as_mut_ptr();
-        // SAFETY: the attack tables are before the board, all else follows it. The tables are written; the rest is copied
-        // as bytes, because the compiler copies field by field.
+        // SAFETY: the attack tables are before the board, all else follows it. The tables are written; the rest is
+        // copied as bytes, because the compiler copies field by field.
         let next = unsafe {
             let rest = std::ptr::from_ref(self).cast::<u8>().add(REST);
             target.cast::<u8>().add(REST).copy_from_nonoverlapping(rest, size_of::<Self>() - REST);

@@ -127,8 +127,8 @@ impl Deref for MoveList {
 
     #[inline]
     fn deref(&self) -> &[Move] {
-        // SAFETY: `count` is below END, so that appenders wrote the first `count` words at their own indices and nothing
-        // over them.
+        // SAFETY: `count` is below END, so that appenders wrote the first `count` words at their own indices and
+        // nothing over them.
         // `push` writes moves, and the kernels write as many words as they return, given at most 32 targets, which
         // their callers guarantee, as they guarantee that a target differs from its origin, so that no word is zero.
         // `Move` is a transparent `NonZeroU16`, so that every non-zero word is a valid value.
