@@ -2,7 +2,7 @@
 //! byte of its slider, and bytes are brought back to the order of the board before they become words.
 
 use kiln::simd::Wordboard;
-use kiln::simd::superpiece::{Places, Superpiece};
+use kiln::simd::superpiece::{Native, Places, Superpiece};
 use kiln::tables::{pseudo_attacks, superpiece};
 use kiln::types::{Color, Piece, Square};
 use std::arch::x86_64::*;
@@ -86,14 +86,12 @@ impl<const GFNI: bool> Superpiece for Published<GFNI> {
 
     #[inline(always)]
     fn load(places: &Places) -> __m512i {
-        // SAFETY: as in `view`.
-        unsafe { _mm512_load_si512(places.0.as_ptr().cast()) }
+        Native::load(places)
     }
 
     #[inline(always)]
     fn with(board: __m512i, square: Square, byte: u8) -> __m512i {
-        // SAFETY: as in `view`.
-        unsafe { _mm512_mask_set1_epi8(board, 1 << square as u8, byte as i8) }
+        Native::with(board, square, byte)
     }
 
     #[inline(always)]
@@ -104,12 +102,6 @@ impl<const GFNI: bool> Superpiece for Published<GFNI> {
     #[inline(always)]
     fn attacked(board: __m512i, square: Square, piece: Piece) -> u64 {
         view(board, square).attacked(square, piece)
-    }
-
-    #[inline(always)]
-    fn through_and_attacked(board: __m512i, square: Square, piece: Piece) -> (__m512i, u64) {
-        let view = view(board, square);
-        (view.toggles::<GFNI>(square), view.attacked(square, piece))
     }
 
     #[inline(always)]
@@ -140,10 +132,8 @@ impl<const GFNI: bool> Superpiece for Published<GFNI> {
                     let (one, ids) = (_mm512_set1_epi16(1), _mm512_cvtepu8_epi16(half));
                     *sum = _mm512_xor_si512(*sum, _mm512_maskz_sllv_epi16((wanted >> (32 * i)) as u32, one, ids));
                 }
-                let kept = _mm512_andnot_si512(_mm512_set1_epi16(cleared as i16), *sum);
-                *sum = _mm512_or_si512(kept, _mm512_maskz_set1_epi16((squares >> (32 * i)) as u32, bits as i16));
             }
-            std::mem::transmute(sums)
+            Native::update(&std::mem::transmute::<[__m512i; 2], Wordboard>(sums), color, &[], cleared, squares, bits)
         }
     }
 }

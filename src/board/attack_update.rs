@@ -101,16 +101,17 @@ impl Position {
             moved.extend([(mover, king_to), (self.place(to), rook_to)]);
         } else {
             occupied |= to.into();
+            // A captured piece leaves its square occupied, except en passant.
+            let victim = if kind == MoveKind::EnPassant { to.forward(them) } else { to };
             if kind.is_capture() {
-                let square = if kind == MoveKind::EnPassant { to.forward(them) } else { to };
-                captured = self.place(square).bit();
+                captured = self.place(victim).bit();
             }
-            if kind == MoveKind::EnPassant {
-                change(to.forward(them));
-                occupied = occupied - to.forward(them).into();
-            }
-            if !kind.is_capture() || kind == MoveKind::EnPassant {
+            if !kind.is_capture() || victim != to {
                 change(to);
+            }
+            if victim != to {
+                change(victim);
+                occupied = occupied - victim.into();
             }
             moved.push((kind.promoted().map_or(mover, |kind| mover.promoted(kind)), to));
         }

@@ -63,20 +63,12 @@ impl Position {
     /// Updates everything but the attack tables of a copy of `before` by a legal move.
     #[inline(always)]
     fn move_pieces(&mut self, before: &Self, mv: Move, kind: MoveKind) {
-        let (us, them) = (before.side, !before.side);
+        let them = !before.side;
         let (from, to) = (mv.from(), mv.to());
         let mover = before.place(from);
 
-        // What a wide store has just copied is read from `before`, because it can be loaded sooner from there.
-        let mut keys = before.keys;
-        keys.toggle_state(black_to_move_key());
-        if let Some(square) = before.en_passant {
-            keys.toggle_state(en_passant_key(square.file()));
-            self.en_passant = None;
-        }
+        let mut keys = self.pass_turn(before);
         self.halfmove_clock = before.halfmove_clock.saturating_add(1);
-        self.fullmove_number = before.fullmove_number.saturating_add(us as u16);
-        self.side = them;
 
         match kind {
             MoveKind::Castle => {
@@ -115,6 +107,21 @@ impl Position {
         }
     }
 
+    /// Gives the turn to the other side in a copy of `before` and forgets the en passant square. Returns the keys then.
+    #[inline(always)]
+    fn pass_turn(&mut self, before: &Self) -> Keys {
+        // What a wide store has just copied is read from `before`, because it can be loaded sooner from there.
+        let mut keys = before.keys;
+        keys.toggle_state(black_to_move_key());
+        if let Some(square) = before.en_passant {
+            keys.toggle_state(en_passant_key(square.file()));
+            self.en_passant = None;
+        }
+        self.fullmove_number = before.fullmove_number.saturating_add(before.side as u16);
+        self.side = !before.side;
+        keys
+    }
+
     /// Returns an approximate key of the position after a move, to prefetch its transposition table entry. The key is
     /// wrong if the move castles, promotes or captures en passant, or if castling rights or the en passant square
     /// change.
@@ -132,11 +139,8 @@ impl Position {
     pub fn make_null(&self) -> Self {
         debug_assert!(!self.in_check());
         let mut next = self.clone();
-        next.clear_en_passant();
-        next.side = !self.side;
-        next.keys.toggle_state(black_to_move_key());
+        next.keys = next.pass_turn(self);
         next.halfmove_clock = 0;
-        next.fullmove_number = self.fullmove_number.saturating_add(self.side as u16);
         next
     }
 
@@ -202,13 +206,6 @@ impl Position {
             }
         }
         squares
-    }
-
-    #[inline]
-    fn clear_en_passant(&mut self) {
-        if let Some(square) = self.en_passant.take() {
-            self.keys.toggle_state(en_passant_key(square.file()));
-        }
     }
 
     /// Sets the en passant square to `target`, which an enemy pawn has just passed, if an en passant capture is legal.

@@ -53,13 +53,8 @@ impl Position {
         }
         let pinned = self.pinned(us);
         let check_mask = self.check_mask(checkers);
-        let restricted;
-        let table = if pinned.is_empty() {
-            &self.attacks[us]
-        } else {
-            restricted = self.pin_legal_attacks(pinned);
-            &restricted
-        };
+        let mut restricted = None;
+        let table = self.pin_legal_table(pinned, &mut restricted);
         // Pawns attack where they capture. The ids of captured pieces attack nothing.
         let (pawn_ids, king_id) = (self.ids[us][PieceType::Pawn], 1);
         let (empty, enemy) = (check_mask - self.occupied(), check_mask & self.colors[them]);
@@ -120,13 +115,8 @@ impl Position {
         }
         let check_mask = self.check_mask(checkers);
         let pinned = self.pinned(us);
-        let restricted;
-        let table = if pinned.is_empty() {
-            &self.attacks[us]
-        } else {
-            restricted = self.pin_legal_attacks(pinned);
-            &restricted
-        };
+        let mut restricted = None;
+        let table = self.pin_legal_table(pinned, &mut restricted);
         let non_pawn_ids = self.non_pawn_ids(us);
         let [single, double] = self.pawn_pushes(pinned, check_mask);
         let pawns = self.pieces(us, PieceType::Pawn);
@@ -183,8 +173,14 @@ impl Position {
     }
 
     /// Returns the attack table of the side to move without what its `pinned` pieces attack off the line of their pin.
+    /// A table that differs is in `restricted`.
+    #[inline(always)]
+    fn pin_legal_table<'a>(&'a self, pinned: Bitboard, restricted: &'a mut Option<Wordboard>) -> &'a Wordboard {
+        if pinned.is_empty() { &self.attacks[self.side] } else { restricted.insert(self.restricted_to_pins(pinned)) }
+    }
+
     #[inline(never)]
-    fn pin_legal_attacks(&self, pinned: Bitboard) -> Wordboard {
+    fn restricted_to_pins(&self, pinned: Bitboard) -> Wordboard {
         let us = self.side;
         let mut table = self.attacks[us];
         for square in pinned {

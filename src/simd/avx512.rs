@@ -1,8 +1,8 @@
 //! Kernels for AVX-512 (F and BW, and VBMI2 and VNNI where the target has them), with 512-bit vectors.
 
-#[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
-use super::Pick;
 use super::{Aligned, Row, Spread, Wordboard, portable};
+#[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
+use super::{Pick, SQUARES};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
@@ -273,15 +273,6 @@ pub use portable::{pick, spread};
 #[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
 #[inline]
 pub fn spread<const FACTOR: u16>(out: &mut Spread, squares: u64, offset: u16) -> usize {
-    static SQUARES: Aligned<[u8; 64]> = {
-        let mut squares = Aligned([0; 64]);
-        let mut square = 0;
-        while square < 64 {
-            squares.0[square] = square as u8;
-            square += 1;
-        }
-        squares
-    };
     let count = squares.count_ones() as usize;
     debug_assert!(count <= out.len());
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW, and this function only if it has VBMI2

@@ -61,6 +61,17 @@ pub type Spread = [MaybeUninit<u16>; 32];
 /// The output buffer of `pick`, with room for one word per piece of a side.
 pub type Pick = [MaybeUninit<u16>; 16];
 
+/// The numbers of all squares.
+pub static SQUARES: Aligned<[u8; 64]> = {
+    let mut squares = [0; 64];
+    let mut square = 0;
+    while square < 64 {
+        squares[square] = square as u8;
+        square += 1;
+    }
+    Aligned(squares)
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;

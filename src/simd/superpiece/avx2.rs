@@ -2,7 +2,7 @@
 //! is from the engine Clockwork.
 
 use super::{Places, SLIDER_STEP, Superpiece};
-use crate::simd::{Aligned, Wordboard};
+use crate::simd::{Aligned, SQUARES, Wordboard};
 use crate::tables::superpiece;
 use crate::types::{Color, Piece, Square};
 use kiln_gen::layout::pieces;
@@ -159,19 +159,10 @@ impl Superpiece for Avx2 {
 
     #[inline(always)]
     fn with(board: Bytes, square: Square, byte: u8) -> Bytes {
-        static NUMBERS: Aligned<[u8; 64]> = {
-            let mut numbers = [0; 64];
-            let mut i = 0;
-            while i < 64 {
-                numbers[i] = i as u8;
-                i += 1;
-            }
-            Aligned(numbers)
-        };
-        let numbers = load(&NUMBERS.0);
+        let squares = load(&SQUARES.0);
         // SAFETY: this module is compiled only if the target has AVX2.
         from_fn(|half| unsafe {
-            let here = _mm256_cmpeq_epi8(numbers[half], set(square as u8));
+            let here = _mm256_cmpeq_epi8(squares[half], set(square as u8));
             _mm256_blendv_epi8(board[half], set(byte), here)
         })
     }

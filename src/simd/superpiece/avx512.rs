@@ -1,6 +1,6 @@
 //! The superpiece method for AVX-512 with 512-bit vectors: a board of bytes in one register, a board of words in two.
 
-use super::{Places, SLIDER_STEP, Superpiece, WITHOUT_KNIGHTS};
+use super::{Places, SLIDER_STEP, Superpiece};
 use crate::simd::Wordboard;
 use crate::tables::{pseudo_attacks, superpiece};
 use crate::types::{Color, Piece, Square};
@@ -8,6 +8,9 @@ use std::arch::x86_64::*;
 
 /// The method with AVX-512 F and BW, and VBMI where the target has it.
 pub struct Avx512;
+
+/// All slots of the superpiece but those of its knight.
+const WITHOUT_KNIGHTS: u64 = !0x0101_0101_0101_0101;
 
 /// What the sliders of both sides gain or lose.
 #[derive(Clone, Copy)]
@@ -103,12 +106,6 @@ impl Superpiece for Avx512 {
     #[inline(always)]
     fn attacked(board: __m512i, square: Square, piece: Piece) -> u64 {
         View::new(board, square).attacked(piece)
-    }
-
-    #[inline(always)]
-    fn through_and_attacked(board: __m512i, square: Square, piece: Piece) -> (Toggles, u64) {
-        let view = View::new(board, square);
-        (view.toggles(), view.attacked(piece))
     }
 
     #[inline(always)]

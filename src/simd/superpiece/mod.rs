@@ -54,7 +54,10 @@ pub trait Superpiece {
     fn attacked(board: Self::Board, square: Square, piece: Piece) -> Self::Squares;
 
     /// Returns [`through`](Self::through) and [`attacked`](Self::attacked), which have much in common.
-    fn through_and_attacked(board: Self::Board, square: Square, piece: Piece) -> (Self::Toggles, Self::Squares);
+    #[inline(always)]
+    fn through_and_attacked(board: Self::Board, square: Square, piece: Piece) -> (Self::Toggles, Self::Squares) {
+        (Self::through(board, square), Self::attacked(board, square, piece))
+    }
 
     /// Returns the attack table of a side after toggling the bits of its sliders, then clearing the bits `cleared` in
     /// all words, then setting `bits` in the words of `squares`.
@@ -68,34 +71,8 @@ pub trait Superpiece {
     ) -> Wordboard;
 }
 
-/// All slots of the superpiece but those of its knight.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw"))]
-const WITHOUT_KNIGHTS: u64 = !0x0101_0101_0101_0101;
-
 /// By lane: the bit of places that slide along it.
 const SLIDER_STEP: Aligned<[u64; 8]> = Aligned([0x80, 0x40, 0x80, 0x40, 0x80, 0x40, 0x80, 0x40]);
-
-/// By piece: the slots that it attacks.
-const ATTACKED_SLOTS: [u64; Piece::COUNT] = {
-    const KNIGHT: u64 = 0x0101_0101_0101_0101;
-    const BISHOP: u64 = 0xfe00_fe00_fe00_fe00;
-    const ROOK: u64 = 0x00fe_00fe_00fe_00fe;
-    const KING: u64 = 0x0202_0202_0202_0202;
-    [
-        0x0200_0000_0000_0200,
-        0x0000_0200_0200_0000,
-        KNIGHT,
-        KNIGHT,
-        BISHOP,
-        BISHOP,
-        ROOK,
-        ROOK,
-        BISHOP | ROOK,
-        BISHOP | ROOK,
-        KING,
-        KING,
-    ]
-};
 
 #[cfg(test)]
 mod tests {

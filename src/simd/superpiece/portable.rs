@@ -1,12 +1,34 @@
 //! The superpiece method in plain Rust for any target, the reference for the other backends.
 
-use super::{ATTACKED_SLOTS, Places, SLIDER_STEP, Superpiece};
+use super::{Places, SLIDER_STEP, Superpiece};
 use crate::simd::{Aligned, Wordboard};
 use crate::tables::superpiece;
 use crate::types::{Color, Piece, Square};
 
 /// The method in plain Rust.
 pub struct Portable;
+
+/// By piece: the slots that it attacks.
+const ATTACKED_SLOTS: [u64; Piece::COUNT] = {
+    const KNIGHT: u64 = 0x0101_0101_0101_0101;
+    const BISHOP: u64 = 0xfe00_fe00_fe00_fe00;
+    const ROOK: u64 = 0x00fe_00fe_00fe_00fe;
+    const KING: u64 = 0x0202_0202_0202_0202;
+    [
+        0x0200_0000_0000_0200,
+        0x0000_0200_0200_0000,
+        KNIGHT,
+        KNIGHT,
+        BISHOP,
+        BISHOP,
+        ROOK,
+        ROOK,
+        BISHOP | ROOK,
+        BISHOP | ROOK,
+        KING,
+        KING,
+    ]
+};
 
 /// Returns the squares of a lane from distance 1 up to the first piece, included.
 fn lane(board: &Places, square: Square, lane: usize) -> impl Iterator<Item = usize> {
@@ -56,10 +78,6 @@ impl Superpiece for Portable {
             }
         }
         squares
-    }
-
-    fn through_and_attacked(board: Places, square: Square, piece: Piece) -> (Places, u64) {
-        (Self::through(board, square), Self::attacked(board, square, piece))
     }
 
     fn update<const N: usize>(
