@@ -50,6 +50,7 @@ fn write_blobs() -> Result<(), Box<dyn Error>> {
     blobs.value("sliders", &tables.sliders)?;
     blobs.list("slider_attacks", &tables.attacks)?;
     blobs.value("pseudo_attacks", &timed("pseudo_attacks", geometry::pseudo_attacks))?;
+    blobs.value("threat_pairs", &timed("threat_pairs", geometry::threat_pairs))?;
     blobs.value("lines", &timed("lines", geometry::lines))?;
     blobs.value("superpiece", &timed("superpiece", geometry::superpiece))?;
     let keys = timed("zobrist", || zobrist::zobrist(KEY_SEED));

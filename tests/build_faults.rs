@@ -117,7 +117,7 @@ fn bits_flipped_in_a_network() {
     let good = fs::read(default_network()).unwrap();
     succeed(&mut command(&folder));
     let embedded = || {
-        ["network_features.bin", "network_head.bin", "network_dimensions.rs"]
+        ["network_features.bin", "network_pairs.bin", "network_head.bin", "network_dimensions.rs"]
             .map(|name| fs::read(folder.join(name)).unwrap())
     };
     let expected = embedded();

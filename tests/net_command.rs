@@ -4,7 +4,7 @@ mod common;
 
 use common::bad_networks::bad_networks;
 use common::{default_header, default_network, kiln, run, scratch};
-use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, equal_output_buckets, material};
+use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn refusal<T: AsRef<OsStr>>(after: &[T]) -> String {
 /// Returns a large network with king buckets, mirroring, merged kings and output buckets.
 fn large(head: Head) -> Asset {
     let king_buckets = std::array::from_fn(|square| (square % 8).min(7 - square % 8) as u8);
-    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets, threats: false };
+    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets, threats: Threats::None };
     let output_buckets = equal_output_buckets(8);
     Asset::random(Header { inputs, output_buckets, hidden: 64, head, ..material().header }, 5)
 }

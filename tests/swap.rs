@@ -7,7 +7,7 @@ use common::{default_header, scratch};
 use kiln::board::Position;
 use kiln::nnue::{LoadError, Network};
 use kiln::tools::net::reference;
-use kiln_gen::network::{Asset, Head, Header, Inputs, equal_king_buckets, equal_output_buckets, material};
+use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_king_buckets, equal_output_buckets, material};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs;
@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 const POSITIONS: usize = 3000;
 
 fn shapes() -> [Header; 3] {
-    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: false };
+    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: Threats::None };
     let header = |name: &str, inputs, hidden, head, output_buckets| Header {
         name: name.into(),
         inputs,
@@ -27,7 +27,8 @@ fn shapes() -> [Header; 3] {
         output_buckets,
         ..material().header
     };
-    let mirrored = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: true };
+    let mirrored =
+        Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: Threats::States };
     [
         header("wide single", plain, 256, Head::Single, equal_output_buckets(8)),
         header(
@@ -39,7 +40,7 @@ fn shapes() -> [Header; 3] {
         ),
         header(
             "wide layers",
-            Inputs { king_buckets: [0; 64], merged_kings: false, threats: false, ..mirrored },
+            Inputs { king_buckets: [0; 64], merged_kings: false, threats: Threats::None, ..mirrored },
             1024,
             Head::Layers { first: 16, second: 32 },
             equal_output_buckets(1),

@@ -1,7 +1,7 @@
 //! Writes a network of random weights, to test an engine on any shape: `random-network FILE [--hidden 512] [--layers
-//! 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--threats] [--seed 1]`.
+//! 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--threats pairs] [--seed 1]`.
 
-use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, equal_king_buckets, equal_output_buckets};
+use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, Threats, equal_king_buckets, equal_output_buckets};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ struct Options {
     king_buckets: u8,
     output_buckets: u8,
     merged_kings: bool,
-    threats: bool,
+    threats: Threats,
     seed: u64,
 }
 
@@ -31,7 +31,7 @@ fn parse() -> Result<Options, lexopt::Error> {
     let mut arguments = lexopt::Parser::from_env();
     let mut file = None;
     let (mut hidden, mut layers, mut seed) = (256, None, 1);
-    let (mut king_buckets, mut output_buckets, mut merged_kings, mut threats) = (1, 1, false, false);
+    let (mut king_buckets, mut output_buckets, mut merged_kings, mut threats) = (1, 1, false, Threats::None);
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("hidden") => hidden = arguments.value()?.parse()?,
@@ -39,7 +39,7 @@ fn parse() -> Result<Options, lexopt::Error> {
             Long("king-buckets") => king_buckets = arguments.value()?.parse()?,
             Long("output-buckets") => output_buckets = arguments.value()?.parse()?,
             Long("merged-kings") => merged_kings = true,
-            Long("threats") => threats = true,
+            Long("threats") => threats = arguments.value()?.parse()?,
             Long("seed") => seed = arguments.value()?.parse()?,
             Value(name) if file.is_none() => file = Some(PathBuf::from(name)),
             _ => return Err(argument.unexpected()),

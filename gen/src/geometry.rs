@@ -1,6 +1,6 @@
 //! Rays, leapers, lines and superpiece lanes, all computed by walking the board.
 
-use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, PseudoAttacks, Superpiece, avx2_lane, pieces};
+use crate::layout::{AVX2_RANKS, Leapers, Lines, NO_SLOT, PseudoAttacks, Superpiece, ThreatPairs, avx2_lane, pieces};
 
 /// A square index, a1 = 0, h8 = 63.
 pub type Square = usize;
@@ -181,5 +181,37 @@ pub fn superpiece() -> Superpiece {
             }
         }
     }
+    all
+}
+
+/// Returns the numbers of the features of pairs of pieces.
+pub fn threat_pairs() -> ThreatPairs {
+    // The victims of pawns, knights, bishops, rooks and queens, in the order pawn, knight, bishop, rook, queen.
+    const IS_VICTIM: [[bool; 5]; 5] = [
+        [false, true, false, true, false],
+        [true; 5],
+        [true, true, true, true, false],
+        [true, true, true, true, false],
+        [true; 5],
+    ];
+    let mut all =
+        ThreatPairs { bases: [[[ThreatPairs::NONE; 2]; 12]; 12], offsets: [[0; 64]; 12], targets: [[0; 64]; 12] };
+    let mut features = 0;
+    for (attacker, (color, kind)) in (0..2).flat_map(|color| (0..6).map(move |kind| (color, kind))).enumerate() {
+        let mut offset = 0;
+        for from in 0..64 {
+            let is_possible = kind != 0 || (8..56).contains(&from);
+            all.targets[attacker][from] = if is_possible { attacks(color, kind, from, 0) } else { 0 };
+            all.offsets[attacker][from] = offset;
+            offset += all.targets[attacker][from].count_ones();
+        }
+        let Some(is_victim) = IS_VICTIM.get(kind) else { continue };
+        for victim in (0..12).filter(|victim| is_victim.get(victim % 6) == Some(&true)) {
+            let lower = if victim % 6 == kind { ThreatPairs::NONE } else { features };
+            all.bases[attacker][victim] = [lower, features];
+            features += offset;
+        }
+    }
+    assert_eq!(features as usize, ThreatPairs::FEATURES);
     all
 }

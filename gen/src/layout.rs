@@ -142,6 +142,23 @@ plain_structs! {
         pub pieces: [[u8; 64]; 64],
     }
 
+    /// Numbers the features of pairs of pieces, in which one attacks or defends the other.
+    ///
+    /// Pieces are relative to a perspective: their types, plus 6 if they are the other side's. Squares are those that
+    /// the perspective sees. Kings neither attack nor count. Pawns attacking bishops and queens, and bishops and rooks
+    /// attacking queens, are left out, because these attack back; so are pawns attacking pawns. Of two equal pieces
+    /// only the one on the higher square counts. The selection is that of the engines Stockfish, PlentyChess and
+    /// Viridithas.
+    pub struct ThreatPairs {
+        /// By attacker, victim, and whether the attacker's square is higher: the first feature of such pairs, or
+        /// [`ThreatPairs::NONE`].
+        pub bases: [[[u32; 2]; 12]; 12],
+        /// By attacker and its square: the number of targets from all lower squares, on an empty board.
+        pub offsets: [[u32; 64]; 12],
+        /// By attacker and its square: its targets on an empty board.
+        pub targets: [[u64; 64]; 12],
+    }
+
     /// All reversible moves, found by the difference of the Zobrist keys before and after.
     ///
     /// Marcel van Kervinck's method: each difference is in one of two slots, so a look-up reads two numbers.
@@ -179,6 +196,26 @@ impl Magic {
     /// In debug builds and constant expressions, if the shift is not 1 to 63.
     pub const fn end(&self) -> usize {
         self.offset as usize + (1 << (64 - self.shift))
+    }
+}
+
+impl ThreatPairs {
+    /// The number of features.
+    pub const FEATURES: usize = 59_808;
+    /// Marks pairs without a feature.
+    pub const NONE: u32 = u32::MAX;
+
+    /// Returns the feature of an attacker on `from` and a victim on `to`, which it attacks, or `None` if the pair has
+    /// none.
+    #[inline]
+    pub const fn feature(&self, attacker: usize, from: usize, victim: usize, to: usize) -> Option<usize> {
+        match self.bases[attacker][victim][(from > to) as usize] {
+            Self::NONE => None,
+            base => {
+                let before = self.targets[attacker][from] & ((1 << to) - 1);
+                Some((base + self.offsets[attacker][from] + before.count_ones()) as usize)
+            }
+        }
     }
 }
 

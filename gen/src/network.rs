@@ -5,7 +5,7 @@
 //! tensors in canonical order on every target:
 //!
 //! - feature weights, `i16`, by (king bucket, threat state if the inputs have threats, plane, square, neuron), and
-//!   feature biases, `i16`, by neuron;
+//!   feature biases, `i16`, by neuron; with pairs of pieces, their weights, `i8`, by (feature, neuron);
 //! - for [`Head::Single`]: output weights, `i16`, by (output bucket, side to move or other side, neuron), and output
 //!   biases, `i32`, by output bucket in units of `qa * qb`;
 //! - for [`Head::Layers`]: weights of the first layer, `i8`, by (output bucket, neuron, input), where the inputs are
@@ -40,7 +40,7 @@ pub use arrange::NetworkBlob;
 pub use error::AssetError;
 pub use header::{
     Expected, HIDDEN_RANGE, HIDDEN_STEP, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS,
-    Provenance, THREAT_STATES, equal_king_buckets, equal_output_buckets, is_less, threat_state,
+    Provenance, THREAT_STATES, Threats, equal_king_buckets, equal_output_buckets, is_less, threat_state,
 };
 pub use material::material;
 pub use shape::NetworkShape;
@@ -52,13 +52,16 @@ use std::path::Path;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format. The hash of version 1 did not cover the header, version 2 had a fixed shape, and version
+/// The version of the format, which did not change when [`Threats::Pairs`] came. The hash of version 1 did not cover the header, version 2 had a fixed shape, and version
 /// 3 had no threats.
 pub const VERSION: u16 = 4;
-/// The most bytes of a file. The widest network with the most buckets has 101 MB.
-const FILE_LIMIT: u64 = 1 << 27;
+/// The most bytes of a file. The widest network with the most buckets has 225 MB.
+const FILE_LIMIT: u64 = 1 << 28;
 /// The most bytes of a header.
 const HEADER_LIMIT: usize = 1 << 16;
+/// The most features of pairs of pieces that a position is taken to have. In games there are 16 on average, and 48 were
+/// seen.
+const MOST_PAIRS: i64 = 96;
 /// The largest magnitude of a floating-point weight: sums stay finite and precise enough.
 const FLOAT_LIMIT: f32 = 65536.0;
 
@@ -71,6 +74,8 @@ pub struct Asset {
     pub features: Vec<i16>,
     /// The value of an accumulator without features.
     pub feature_bias: Vec<i16>,
+    /// Weights of the features of [`Threats::Pairs`], empty without them.
+    pub pairs: Vec<i8>,
     /// Weights of the layers after the accumulators.
     pub weights: Weights,
 }
@@ -178,6 +183,7 @@ impl Asset {
         let mut rest = Tensors(payload);
         let features = rest.take(header.input_count() * hidden, i16::from_le_bytes);
         let feature_bias = rest.take(hidden, i16::from_le_bytes);
+        let pairs = rest.take(header.inputs.threats.pairs() * hidden, i8::from_le_bytes);
         let weights = match header.head {
             Head::Single => Weights::Single {
                 output: rest.take(buckets * 2 * hidden, i16::from_le_bytes),
@@ -196,7 +202,7 @@ impl Asset {
             }
         };
         debug_assert!(rest.0.is_empty(), "the length of the payload is not that of its tensors");
-        Self { header, features, feature_bias, weights }
+        Self { header, features, feature_bias, pairs, weights }
     }
 
     /// Encodes the asset for [`Asset::from_bytes`], with a new hash in the header.
@@ -215,6 +221,7 @@ impl Asset {
         let mut bytes = Vec::new();
         append(&mut bytes, &self.features, i16::to_le_bytes);
         append(&mut bytes, &self.feature_bias, i16::to_le_bytes);
+        append(&mut bytes, &self.pairs, i8::to_le_bytes);
         match &self.weights {
             Weights::Single { output, output_bias } => {
                 append(&mut bytes, output, i16::to_le_bytes);
@@ -232,21 +239,19 @@ impl Asset {
 
     /// Checks that no sum can overflow.
     ///
-    /// No accumulator may leave `i16` with any 32 pieces on the board. With a single layer, the product of an
+    /// No accumulator may leave `i16` with any 32 pieces on the board and [`MOST_PAIRS`] pairs of them. With a single layer, the product of an
     /// activation and its output weight must fit `i16`, as the vector kernels require, and the sum over one accumulator
     /// must fit `i32`. The sums of the first of several layers always fit: 2048 products of at most 127 · 128.
     fn check_weights(&self) -> Result<(), AssetError> {
         let hidden = self.header.hidden as usize;
+        let mut largest_pairs = alloc::vec![0_i64; hidden];
+        raise(&mut largest_pairs, &self.pairs);
         // One chunk per king bucket: all threat states of a bucket may occur in one position.
         for bucket in self.features.chunks_exact(self.features.len() / self.header.king_bucket_count()) {
             let mut largest = alloc::vec![0_i64; hidden];
-            for row in bucket.chunks_exact(hidden) {
-                for (largest, weight) in largest.iter_mut().zip(row) {
-                    *largest = i64::from(weight.unsigned_abs()).max(*largest);
-                }
-            }
-            for (largest, bias) in largest.into_iter().zip(&self.feature_bias) {
-                let found = i64::from(bias.unsigned_abs()) + 32 * largest;
+            raise(&mut largest, bucket);
+            for ((largest, pair), bias) in largest.into_iter().zip(&largest_pairs).zip(&self.feature_bias) {
+                let found = i64::from(bias.unsigned_abs()) + 32 * largest + MOST_PAIRS * pair;
                 // While a move is applied, one more piece may be present.
                 let limit = i64::from(i16::MAX) - largest;
                 if found > limit {
@@ -295,6 +300,13 @@ impl Tensors<'_> {
         let (numbers, rest) = self.0.split_at(count * SIZE);
         self.0 = rest;
         numbers.as_chunks().0.iter().map(|&bytes| read(bytes)).collect()
+    }
+}
+
+/// Raises each neuron's number to the largest magnitude of its weights in all rows.
+fn raise<T: Copy + Into<i64>>(largest: &mut [i64], rows: &[T]) {
+    for row in rows.chunks_exact(largest.len()) {
+        largest.iter_mut().zip(row).for_each(|(largest, &weight)| *largest = weight.into().abs().max(*largest));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Network assets are written and read back, arranged and evaluated, and refused with a reason if they are invalid.
 #![cfg(feature = "network")]
 
-use kiln_gen::layout::{Features, LayersHead, Packing, SingleHead};
+use kiln_gen::geometry::threat_pairs;
+use kiln_gen::layout::{Features, LayersHead, Packing, SingleHead, ThreatPairs};
 use kiln_gen::network::{
-    Asset, AssetError, Expected, Head, Header, Inputs, MAGIC, Provenance, Weights, equal_king_buckets,
+    Asset, AssetError, Expected, Head, Header, Inputs, MAGIC, Provenance, Threats, Weights, equal_king_buckets,
     equal_output_buckets, material,
 };
 
@@ -66,16 +67,20 @@ fn written_and_read_back() {
 #[cfg(feature = "generate")]
 fn all_shapes_are_written_and_read_back() {
     let by_file: [u8; 64] = std::array::from_fn(|square| (square % 8) as u8);
-    let mirrored = |king_buckets| Inputs { mirrored: true, merged_kings: false, king_buckets, threats: false };
-    let merged = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
-    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: false };
-    let threats = Inputs { threats: true, king_buckets: equal_king_buckets(4), ..merged.clone() };
+    let mirrored = |king_buckets| Inputs { mirrored: true, merged_kings: false, king_buckets, threats: Threats::None };
+    let merged =
+        Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: Threats::None };
+    let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: Threats::None };
+    let threats = Inputs { threats: Threats::States, king_buckets: equal_king_buckets(4), ..merged.clone() };
+    let pairs = Inputs { threats: Threats::Pairs, ..mirrored(equal_king_buckets(4)) };
     let wide = Head::Layers { first: 32, second: 32 };
     for (hidden, head, inputs, output_buckets, shape) in [
         (64, Head::Single, mirrored([0; 64]), 1, "(768hm -> 64)x2 -> 1"),
         (96, Head::Single, plain.clone(), 8, "(768x8 -> 96)x2 -> 1, 8 output buckets"),
         (64, LAYERS, merged, 4, "(704x16hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
         (64, Head::Single, threats, 1, "(6x704x4hm -> 64)x2 -> 1"),
+        (32, Head::Single, pairs.clone(), 1, "(768x4hm + 59808 -> 32)x2 -> 1"),
+        (64, LAYERS, pairs, 1, "(768x4hm + 59808 -> 64)x2 -> 16 -> 32 -> 1"),
         (32, wide, mirrored(equal_king_buckets(32)), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
     ] {
         let output_buckets = equal_output_buckets(output_buckets);
@@ -83,7 +88,7 @@ fn all_shapes_are_written_and_read_back() {
         assert_eq!(random.header.shape().to_string(), shape);
         let asset = Asset::from_bytes(&random.to_bytes()).unwrap();
         assert_eq!(asset.header.shape(), random.header.shape());
-        assert_eq!((&asset.features, &asset.weights), (&random.features, &random.weights));
+        assert_eq!((&asset.features, &asset.pairs, &asset.weights), (&random.features, &random.pairs, &random.weights));
         // The scores are large enough to be compared.
         let scores = [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -113,7 +118,8 @@ fn features_follow_the_header() {
         (output[0], output[32]) = (16, 32);
         score(&asset, fen) / 100
     };
-    let plain = |king_buckets, mirrored, merged_kings| Inputs { mirrored, merged_kings, king_buckets, threats: false };
+    let plain =
+        |king_buckets, mirrored, merged_kings| Inputs { mirrored, merged_kings, king_buckets, threats: Threats::None };
     let input = |bucket: usize, planes: usize, plane: usize, square: usize| (bucket * planes + plane) * 64 + square;
     let fen = "4k3/8/8/8/8/8/P7/6K1 w - - 0 1";
     // White's pawn is on a2 for White, h2 if mirrored; for Black it is the other side's pawn on a7, h7 if mirrored.
@@ -134,7 +140,7 @@ fn features_follow_the_header() {
     assert_eq!(active(plain(buckets, true, true), fen, input(1, 11, 5, 57)), 2);
     // White's knight is attacked by Black's pawn and defended by its own pawn. Neither pawn is attacked or defended.
     let fen = "4k3/8/8/5p2/4N3/3P4/8/4K3 w - - 0 1";
-    let threats = |king_buckets| Inputs { threats: true, ..plain(king_buckets, false, false) };
+    let threats = |king_buckets| Inputs { threats: Threats::States, ..plain(king_buckets, false, false) };
     let first = |state: usize| active(threats([0; 64]), fen, input(state, 12, 1, 28));
     assert_eq!([0, 1, 2, 3, 4, 5].map(first), [0, 0, 0, 0, 0, 1]);
     let own_pawn = |state: usize| active(threats([0; 64]), fen, input(state, 12, 0, 19));
@@ -145,6 +151,25 @@ fn features_follow_the_header() {
     let by_half = std::array::from_fn(|square| (square % 8 / 4) as u8);
     let rook = |set: usize| active(threats(by_half), "4k3/8/8/8/8/8/4r3/7K b - - 0 1", input(set, 12, 3, 52));
     assert_eq!([0, 1, 5, 6, 7].map(rook), [0, 0, 0, 1, 0]);
+    // The knight attacks a pawn, which attacks it; the other pawn defends it. Black sees the ranks from its side.
+    let table = threat_pairs();
+    let pair = |attacker: usize, from: usize, victim: usize, to: usize| {
+        let mut asset = material();
+        asset.header.inputs = Inputs { threats: Threats::Pairs, ..plain([0; 64], false, false) };
+        asset.features.fill(0);
+        asset.feature_bias = vec![0; 32];
+        asset.pairs = vec![0; 32 * ThreatPairs::FEATURES];
+        asset.pairs[32 * table.feature(attacker, from, victim, to).unwrap()] = 127;
+        let (output, _) = single(&mut asset);
+        output.fill(0);
+        (output[0], output[32]) = (65, 130);
+        score(&asset, "4k3/8/8/5pp1/4N3/3P4/8/4K3 w - - 0 1") / 100
+    };
+    let [by_own, by_other] = [pair(0, 19, 1, 28), pair(6, 37, 1, 28)];
+    assert_eq!([by_own, by_other, pair(1, 28, 6, 38)], [1; 3]);
+    // There is no pawn on d6, and none that attacks a knight on f4.
+    assert_eq!([pair(1, 28, 6, 43), pair(6, 38, 1, 29)], [0; 2]);
+    assert_eq!([pair(6, 43, 7, 36), pair(0, 29, 7, 36), pair(7, 36, 0, 30)], [2; 3]);
     let fen = "4k3/8/8/8/8/8/P7/6K1 w - - 0 1";
     // With Black to move the two sides are exchanged.
     assert_eq!(active(plain([0; 64], true, false), &fen.replace(" w ", " b "), input(0, 12, 6, 55)), 1);
@@ -174,7 +199,7 @@ fn layers_by_hand() {
     let mut header = header(64, LAYERS);
     header.output_buckets = equal_output_buckets(2);
     let weights = Weights::Layers { first, first_bias, second, second_bias, third, third_bias };
-    let asset = Asset { header, features: vec![0; 768 * 64], feature_bias, weights };
+    let asset = Asset { header, features: vec![0; 768 * 64], feature_bias, pairs: Vec::new(), weights };
     let asset = Asset::from_bytes(&asset.to_bytes()).unwrap();
 
     let x = f64::powi((127.0 * 32.0 - 25.0 * 20.0) * 512.0 / (65025.0 * 64.0) + 0.125, 2);
@@ -208,7 +233,7 @@ fn shapes_differ_in_every_field_that_the_engine_is_compiled_for() {
         inputs(|inputs| inputs.mirrored = false),
         inputs(|inputs| inputs.merged_kings = true),
         inputs(|inputs| inputs.king_buckets[63] = 1),
-        inputs(|inputs| inputs.threats = true),
+        inputs(|inputs| inputs.threats = Threats::States),
         Header { hidden: 64, ..header() },
         Header { head: LAYERS, ..header() },
         Header { output_buckets: equal_output_buckets(2), ..header() },
@@ -225,7 +250,7 @@ fn shapes_differ_in_every_field_that_the_engine_is_compiled_for() {
     let king_buckets = "0, ".repeat(63) + "0";
     let output_buckets = "0, ".repeat(32) + "0";
     let key = format!(
-        "Inputs {{ mirrored: true, merged_kings: false, king_buckets: [{king_buckets}], threats: false }} 32 Single \
+        "Inputs {{ mirrored: true, merged_kings: false, king_buckets: [{king_buckets}], threats: None }} 32 Single \
          [{output_buckets}] 255 64 400"
     );
     assert_eq!(header().shape().key(), key, "checkpoints of the trainer hash this text");
@@ -279,7 +304,8 @@ fn exchanged_with_bullet() {
 #[test]
 fn layers_exchanged_with_bullet() {
     let description = || {
-        let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(2), threats: false };
+        let inputs =
+            Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(2), threats: Threats::None };
         Header { inputs, output_buckets: equal_output_buckets(2), ..header(32, LAYERS) }
     };
     let mut file = Vec::new();
@@ -315,17 +341,19 @@ fn arranged_as_the_type_says() {
     let blobs = |asset: &Asset| asset.arrange(Packing::PLAIN).map(|blob| (blob.name, blob.element, blob.bytes.len()));
     let expected = [
         ("network_features", "Features<32, 1>".into(), size_of::<Features<32, 1>>()),
+        ("network_pairs", "[[i8; 32]; 0]".into(), 0),
         ("network_head", "SingleHead<32, 1>".into(), size_of::<SingleHead<32, 1>>()),
     ];
     assert_eq!(blobs(&material()), expected);
     assert!(material().constants(Packing::PLAIN).contains(" hidden: 32, head: Single, "));
 
     // The plane of merged kings is there twice, and four inputs of a neuron are side by side.
-    let inputs = Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: false };
+    let inputs =
+        Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(16), threats: Threats::None };
     let output_buckets = equal_output_buckets(2);
     let asset = Asset::random(Header { inputs, output_buckets, ..header(64, LAYERS) }, 1);
     let (hidden, kings) = (64, 16);
-    let [features, head] = asset.arrange(Packing::PLAIN);
+    let [features, _, head] = asset.arrange(Packing::PLAIN);
     assert_eq!(features.bytes.len(), 2 * hidden * (768 * kings + 1));
     let row = |plane: usize, square: usize| &features.bytes[2 * hidden * (64 * plane + square)..][..2 * hidden];
     assert_eq!(row(5, 10), row(11, 10));
@@ -349,7 +377,9 @@ fn neurons_by_activation_frequency() {
     let (hidden, half) = (256, 128);
     let never_active = |pair: usize| !pair.is_multiple_of(3);
     let mut asset = Asset::random(header(hidden as u32, LAYERS), 1);
+    asset.header.inputs.threats = Threats::Pairs;
     // The weights tell the number of a pair.
+    asset.pairs = (0..ThreatPairs::FEATURES * hidden).map(|i| (i % hidden % half) as i8 / 8).collect();
     asset.features = (0..768 * hidden).map(|i| (i % hidden % half) as i16 / 8).collect();
     asset.feature_bias =
         (0..hidden).map(|i| if never_active(i % half) { -20_000 } else { 300 } + (i % half) as i16).collect();
@@ -362,13 +392,17 @@ fn neurons_by_activation_frequency() {
         let packing = Packing { vector };
         let eights: Vec<usize> = (0..half).step_by(8).map(|place| packing.number_at(place) / 8).collect();
         assert_eq!(eights[..8], start);
-        let [features, head] = asset.arrange(packing);
+        let [features, pairs, head] = asset.arrange(packing);
         let numbers: Vec<i16> = features.bytes.as_chunks().0.iter().map(|&bytes| i16::from_le_bytes(bytes)).collect();
         let (rows, bias) = numbers.split_at(768 * hidden);
         let pair_of = |bias: i16| (if bias < 0 { bias + 20_000 } else { bias - 300 }) as usize;
         assert_eq!(bias[..half], bias[half..]);
         for row in rows.chunks(hidden) {
             assert!(row.iter().zip(bias).all(|(&weight, &bias)| weight as usize == pair_of(bias) / 8));
+        }
+        assert_eq!(pairs.bytes.len(), ThreatPairs::FEATURES * hidden);
+        for row in pairs.bytes.chunks(hidden) {
+            assert!(row.iter().zip(bias).all(|(&weight, &bias)| usize::from(weight) == pair_of(bias) / 8));
         }
         // Back in the order of the products.
         let mut products = vec![0; half];
@@ -440,10 +474,10 @@ fn impossible_dimensions() {
     let last = "king_buckets is 255, expected 0 to 31";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 255), last);
     let with_threats = |a: &mut Asset| {
-        a.header.inputs.threats = true;
+        a.header.inputs.threats = Threats::States;
         a.header.inputs.king_buckets = std::array::from_fn(|square| (square % 8).min(5) as u8);
     };
-    assert_eq!(refused(with_threats), "king_buckets is 5, expected 0 to 4 with threats");
+    assert_eq!(refused(with_threats), "king_buckets is 5, expected 0 to 4 with threat states");
     let gap = "king_buckets leaves out 1, expected numbers from 0 without gaps";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 2), gap);
     let mirror = "a king bucket on files e to h is 0, expected 1 as in its mirror image";
@@ -525,7 +559,9 @@ fn floats_out_of_range() {
         let weights =
             Weights::Layers { first: vec![-128; 16 * 64], first_bias, second, second_bias, third, third_bias };
         let (features, feature_bias) = (vec![0; 768 * 64], vec![255; 64]);
-        Asset::from_bytes(&Asset { header: header(64, LAYERS), features, feature_bias, weights }.to_bytes())
+        Asset::from_bytes(
+            &Asset { header: header(64, LAYERS), features, feature_bias, pairs: Vec::new(), weights }.to_bytes(),
+        )
     };
     assert!(layers(|_| ()).is_ok());
     let refused = |change| layers(change).expect_err("a fault").to_string();

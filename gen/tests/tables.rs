@@ -1,6 +1,8 @@
 //! The generators are correct and deterministic, and the checks detect wrong tables.
 #![cfg(feature = "generate")]
 
+use kiln_gen::geometry::{attacks, threat_pairs};
+use kiln_gen::layout::ThreatPairs;
 use kiln_gen::{cuckoo, magic, zobrist};
 
 #[test]
@@ -136,4 +138,37 @@ fn blobs_are_named_in_the_manifest() {
     assert!(Manifest::from_bytes(&bytes[..bytes.len() - 1]).is_err());
     assert!(Manifest::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Each pair has a feature of its own; of two equal pieces that attack each other, one.
+#[test]
+fn threat_pairs_are_numbered_without_gaps() {
+    let table = threat_pairs();
+    let mut found = vec![0; ThreatPairs::FEATURES];
+    let (mut left_out, mut both) = (0, 0);
+    for (attacker, from) in (0..12).flat_map(|attacker| (0..64).map(move |from| (attacker, from))) {
+        let (color, kind) = (attacker / 6, attacker % 6);
+        if kind == 0 && !(8..56).contains(&from) {
+            continue;
+        }
+        for to in (0..64).filter(|to| attacks(color, kind, from, 0) >> to & 1 != 0) {
+            for victim in 0..12 {
+                let feature = table.feature(attacker, from, victim, to);
+                let victim_kind = victim % 6;
+                let attacks_back = match (kind, victim_kind) {
+                    (0, 2 | 4) | (2 | 3, 4) => true,
+                    _ => kind == victim_kind && from < to,
+                };
+                let is_left_out = attacks_back || kind == 5 || victim_kind == 5 || (kind, victim_kind) == (0, 0);
+                assert_eq!(feature.is_none(), is_left_out, "{attacker} {from} {victim} {to}");
+                left_out += usize::from(is_left_out);
+                both += usize::from(kind == victim_kind && feature.is_some());
+                feature.into_iter().for_each(|feature| found[feature] += 1);
+            }
+        }
+    }
+    // Half of the numbers for equal pieces are not used.
+    assert!(found.iter().all(|&count| count <= 1));
+    assert_eq!(found.iter().sum::<usize>(), ThreatPairs::FEATURES - both);
+    assert!(left_out > 0);
 }

@@ -42,7 +42,7 @@ Kiln, a UCI chess engine.
                           compare its scores with the results that a stronger engine
                           expects; lines of POSITIONS are FEN;W,D,L in thousandths
   kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
-                  [--merged-kings] [--threats] [--king-buckets LIST]
+                  [--merged-kings] [--threats none|states|pairs] [--king-buckets LIST]
                   [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]
                           convert what the trainer bullet wrote into a network file;
                           LIST is 64 numbers for a1 to h8, or a file of them; with

@@ -21,7 +21,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
             Short('h') | Long("help") => return Ok(None),
             Long("mirrored") => header.inputs.mirrored = true,
             Long("merged-kings") => header.inputs.merged_kings = true,
-            Long("threats") => header.inputs.threats = true,
+            Long("threats") => header.inputs.threats = arguments.value()?.parse()?,
             Long("layers") => header.head = arguments.value()?.parse_with(read_layers)?,
             Long("hidden") => hidden = Some(read_number(arguments, 0..=u32::MAX)?),
             Long("king-buckets") => header.inputs.king_buckets = read_king_buckets(arguments.value()?)?,

@@ -22,14 +22,15 @@ use crate::types::WinModel;
 use embedded::{Head, PACKING, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
+use kiln_gen::network::Threats;
 use memmap2::Mmap;
 use std::fmt;
 use std::sync::Arc;
 
 /// Width of an accumulator.
 pub const HIDDEN: usize = SHAPE.hidden as usize;
-/// Whether attacked and defended pieces have features of their own.
-pub const THREATS: bool = SHAPE.inputs.threats;
+/// Whether a piece on a square has features by its threat state.
+pub const THREATS: bool = matches!(SHAPE.inputs.threats, Threats::States);
 /// The number of sets of feature weights.
 pub const FEATURE_SETS: usize = SHAPE.inputs.feature_set_count();
 /// The number of output buckets.

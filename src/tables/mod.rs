@@ -9,13 +9,14 @@ pub use reductions::reduction;
 pub use superpiece::superpiece;
 
 use crate::types::{Bitboard, Color, File, Piece, PieceType, Square};
-use kiln_gen::layout::{Lines, Magic, PseudoAttacks, Sliders, Zobrist};
+use kiln_gen::layout::{Lines, Magic, PseudoAttacks, Sliders, ThreatPairs, Zobrist};
 use kiln_gen::manifest::Manifest;
 use kiln_gen::{embed, embed_list};
 
 static SLIDERS: &Sliders = embed!("sliders");
 static SLIDER_ATTACKS: &[u64] = embed_list!("slider_attacks");
 static PSEUDO_ATTACKS: &PseudoAttacks = embed!("pseudo_attacks");
+static THREAT_PAIRS: &ThreatPairs = embed!("threat_pairs");
 static LINES: &Lines = embed!("lines");
 static ZOBRIST: &Zobrist = embed!("zobrist");
 static MANIFEST: &[u8] = embed_list!("manifest");
@@ -97,6 +98,12 @@ pub fn pawn_attacks(color: Color, square: Square) -> Bitboard {
 #[inline]
 pub fn pseudo_attacks(piece: Piece, square: Square) -> Bitboard {
     Bitboard(PSEUDO_ATTACKS.pieces[piece.color()][piece.kind()][square])
+}
+
+/// Returns the numbers of the network's features of pairs of pieces.
+#[inline]
+pub fn threat_pairs() -> &'static ThreatPairs {
+    THREAT_PAIRS
 }
 
 /// Returns the attack set of a piece, including own pieces that it defends.
@@ -259,13 +266,14 @@ mod tests {
         use std::slice::from_ref;
         let manifest = manifest();
         let names: Vec<&str> = manifest.blobs.iter().map(|blob| blob.name.as_str()).collect();
-        let expected = "sliders slider_attacks pseudo_attacks lines superpiece zobrist cuckoo reductions \
-                        network_features network_head";
+        let expected = "sliders slider_attacks pseudo_attacks threat_pairs lines superpiece zobrist cuckoo reductions \
+                        network_features network_pairs network_head";
         assert_eq!(names, expected.split(' ').collect::<Vec<_>>());
         let hashes = [
             hash(from_ref(SLIDERS)),
             hash(SLIDER_ATTACKS),
             hash(from_ref(PSEUDO_ATTACKS)),
+            hash(from_ref(THREAT_PAIRS)),
             hash(from_ref(LINES)),
             hash(from_ref(superpiece())),
             hash(from_ref(ZOBRIST)),
@@ -273,6 +281,7 @@ mod tests {
             hash(from_ref(reductions::REDUCTIONS)),
             // Only `nnue` knows their types.
             Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network_features.bin"))).into(),
+            Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network_pairs.bin"))).into(),
             Sha256::digest(include_bytes!(concat!(env!("OUT_DIR"), "/network_head.bin"))).into(),
         ];
         for (blob, hash) in manifest.blobs.iter().zip(hashes) {

@@ -1,7 +1,7 @@
 //! Measures the training speed in positions per second: `speed [threats] [HIDDEN [FIRST]]`, with `RAYON_NUM_THREADS`
 //! threads. With `FIRST`, 16 or 32, the network has pairwise products and layers of `FIRST` and 32 neurons.
 
-use kiln_gen::network::{Head, Header, Inputs, equal_output_buckets, material};
+use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, TargetBlend};
 use kiln_trainer::data::{Dataset, EpochOrder};
 use kiln_trainer::network::{Network, OptimiserStep};
@@ -23,7 +23,7 @@ fn main() -> anyhow::Result<()> {
     let data = Dataset::read(&[folder.path().into()], 1)?;
     let buckets = if head == Head::Single { 1 } else { 8 };
     let material = material().header;
-    let inputs = Inputs { threats: !words.is_empty(), ..material.inputs };
+    let inputs = Inputs { threats: if words.is_empty() { Threats::None } else { Threats::States }, ..material.inputs };
     let header = Header { hidden, head, inputs, output_buckets: equal_output_buckets(buckets), ..material };
     let mut network = Network::new(header, true, 1)?;
     println!(

@@ -2,7 +2,7 @@
 
 use crate::network::with_quantisation;
 use anyhow::{Context, Result, ensure};
-use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets};
+use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_output_buckets};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -234,7 +234,7 @@ impl NetworkConfig {
                 mirrored: self.mirrored,
                 merged_kings: self.merged_kings,
                 king_buckets: std::array::from_fn(king_bucket),
-                threats: self.threats,
+                threats: if self.threats { Threats::States } else { Threats::None },
             },
             head: match self.layers {
                 Some([first, second]) => Head::Layers { first, second },

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::tables::attacks;
 use kiln::types::{Bitboard, Color, Piece, PieceType, Square};
-use kiln_gen::network::{Asset, Head, Header, THREAT_STATES, Weights, is_less, threat_state};
+use kiln_gen::network::{Asset, Head, Header, THREAT_STATES, Threats, Weights, is_less, threat_state};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -325,6 +325,7 @@ impl Network {
             header: self.header.clone(),
             features: integers(&features, QA),
             feature_bias: integers(&bias, QA),
+            pairs: Vec::new(),
             weights,
         };
         Asset::from_bytes(&asset.to_bytes()).context("the trained network is not a valid asset")
@@ -411,7 +412,7 @@ impl FeatureSet {
     pub fn new(header: &Header) -> Self {
         let size = (header.planes() * 64) as u16;
         let (state_stride, bucket_stride) =
-            if header.inputs.threats { (size, THREAT_STATES as u16 * size) } else { (0, size) };
+            if header.inputs.threats == Threats::States { (size, THREAT_STATES as u16 * size) } else { (0, size) };
         let plane = |piece: usize, own: usize| {
             let (color, kind) = (piece >> 3, piece & 7);
             let is_own = color == own || (kind == 5 && header.inputs.merged_kings);

@@ -2,7 +2,7 @@
 
 use kiln::board::Position;
 use kiln::tools::net::reference;
-use kiln_gen::network::{Asset, Head, Header, Inputs, equal_output_buckets, material};
+use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::BatchProcessor;
 use kiln_trainer::data::pack;
 use kiln_trainer::network::Network;
@@ -34,11 +34,11 @@ fn shapes() -> Vec<Header> {
     let single = Header { hidden: 64, output_buckets: equal_output_buckets(8), ..material().header };
     let inputs = [
         single.inputs.clone(),
-        Inputs { mirrored: true, merged_kings: false, king_buckets: by_file_and_rank, threats: false },
-        Inputs { mirrored: true, merged_kings: true, king_buckets: by_file_and_rank, threats: false },
-        Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: false },
-        Inputs { threats: true, ..single.inputs.clone() },
-        Inputs { mirrored: true, merged_kings: true, king_buckets: by_side, threats: true },
+        Inputs { mirrored: true, merged_kings: false, king_buckets: by_file_and_rank, threats: Threats::None },
+        Inputs { mirrored: true, merged_kings: true, king_buckets: by_file_and_rank, threats: Threats::None },
+        Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: Threats::None },
+        Inputs { threats: Threats::States, ..single.inputs.clone() },
+        Inputs { mirrored: true, merged_kings: true, king_buckets: by_side, threats: Threats::States },
     ];
     let heads = [Head::Single, Head::Layers { first: 16, second: 32 }, Head::Layers { first: 32, second: 32 }];
     let with = |head| inputs.iter().map(move |inputs| (head, inputs.clone()));

@@ -1,7 +1,7 @@
 //! Gradients agree with finite differences of the loss, for all tensors of all architectures.
 
 use bulletformat::ChessBoard;
-use kiln_gen::network::{Head, Header, Inputs, equal_output_buckets, material};
+use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, TargetBlend};
 use kiln_trainer::network::Network;
 
@@ -63,7 +63,8 @@ fn check(header: Header, positions: &[ChessBoard]) {
 fn gradients_agree_with_finite_differences() {
     let positions = positions::positions(150, 11);
     let plain = material().header;
-    let buckets = Inputs { mirrored: true, merged_kings: true, king_buckets: four_king_buckets(), threats: true };
+    let buckets =
+        Inputs { mirrored: true, merged_kings: true, king_buckets: four_king_buckets(), threats: Threats::States };
     let single = Header { hidden: 64, output_buckets: equal_output_buckets(4), ..plain.clone() };
     check(single.clone(), &positions);
     check(Header { inputs: buckets.clone(), ..single.clone() }, &positions);

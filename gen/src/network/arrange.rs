@@ -31,19 +31,29 @@ fn padded<T: Plain + Default>(biases: &[T]) -> [T; BIASES] {
 }
 
 impl Asset {
-    /// Returns the two blobs that the engine reads, `network_features` and `network_head`, for an instruction set with
-    /// this packing.
-    pub fn arrange(&self, packing: Packing) -> [NetworkBlob; 2] {
-        let Header { hidden, .. } = self.header;
+    /// Returns the three blobs that the engine reads, `network_features`, `network_pairs` (empty without
+    /// [`Threats::Pairs`]) and `network_head`, for an instruction set with this packing.
+    pub fn arrange(&self, packing: Packing) -> [NetworkBlob; 3] {
+        let Header { hidden, ref inputs, .. } = self.header;
         let pairs = match self.header.head {
             Head::Single => None,
             Head::Layers { .. } => Some(self.pairs_by_activation_frequency()),
         };
+        let places = pairs.as_deref().map(|pairs| {
+            let packing = packing.for_width(hidden as usize);
+            let half = (0..pairs.len()).map(|place| pairs[packing.number_at(place)]);
+            half.clone().chain(half.map(|pair| pairs.len() + pair)).collect::<Vec<usize>>()
+        });
         [
             NetworkBlob {
                 name: "network_features",
                 element: format!("Features<{hidden}, {}>", self.header.feature_set_count()),
-                bytes: self.arranged_features(pairs.as_deref(), packing.for_width(hidden as usize)),
+                bytes: self.arranged_features(places.as_deref()),
+            },
+            NetworkBlob {
+                name: "network_pairs",
+                element: format!("[[i8; {hidden}]; {}]", inputs.threats.pairs()),
+                bytes: self.arranged_rows(&self.pairs, places.as_deref()),
             },
             NetworkBlob {
                 name: "network_head",
@@ -53,29 +63,31 @@ impl Asset {
         ]
     }
 
-    /// Returns twelve planes for each set, with the plane of merged kings twice. `pairs` is the order of the pairs of
-    /// neurons, if they are reordered.
-    fn arranged_features(&self, pairs: Option<&[usize]>, packing: Packing) -> Vec<u8> {
+    /// Returns twelve planes for each set, with the plane of merged kings twice. `places` are the neurons in their new
+    /// order, if they are reordered.
+    fn arranged_features(&self, places: Option<&[usize]>) -> Vec<u8> {
         let hidden = self.header.hidden as usize;
-        let places: Option<Vec<usize>> = pairs.map(|pairs| {
-            let half = (0..hidden / 2).map(|place| pairs[packing.number_at(place)]);
-            half.clone().chain(half.map(|pair| hidden / 2 + pair)).collect()
-        });
         let mut bytes = Vec::new();
-        let mut write_rows = |rows: &[i16]| match &places {
-            None => write(&mut bytes, rows.iter().copied()),
-            Some(places) => {
-                rows.chunks_exact(hidden).for_each(|row| write(&mut bytes, places.iter().map(|&neuron| row[neuron])))
-            }
-        };
         let planes = self.header.planes();
         for set in self.features.chunks_exact(planes * 64 * hidden) {
-            write_rows(set);
+            bytes.extend(self.arranged_rows(set, places));
             if planes < 12 {
-                write_rows(&set[5 * 64 * hidden..6 * 64 * hidden]);
+                bytes.extend(self.arranged_rows(&set[5 * 64 * hidden..6 * 64 * hidden], places));
             }
         }
-        write_rows(&self.feature_bias);
+        bytes.extend(self.arranged_rows(&self.feature_bias, places));
+        bytes
+    }
+
+    fn arranged_rows<T: Plain>(&self, rows: &[T], places: Option<&[usize]>) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(size_of_val(rows));
+        match places {
+            None => write(&mut bytes, rows.iter().copied()),
+            Some(places) => {
+                let rows = rows.chunks_exact(self.header.hidden as usize);
+                rows.for_each(|row| write(&mut bytes, places.iter().map(|&neuron| row[neuron])));
+            }
+        }
         bytes
     }
 
@@ -125,7 +137,7 @@ impl Asset {
         let shape = self.header.shape();
         // With these names imported, the derived `Debug` form of a shape is a Rust expression.
         format!(
-            "use kiln_gen::network::{{Head::*, Inputs, NetworkShape}};\n\
+            "use kiln_gen::network::{{Head::*, Inputs, NetworkShape, Threats::*}};\n\
              /// The shape that the engine is compiled for.\n\
              pub const SHAPE: NetworkShape = {shape:?};\n\
              /// The type of the layers after the accumulators.\n\

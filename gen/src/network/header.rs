@@ -2,9 +2,12 @@
 
 use super::AssetError;
 use super::shape::bucket_count;
+use crate::layout::ThreatPairs;
 use alloc::{format, string::String, vec::Vec};
 use bincode::{Decode, Encode};
+use core::fmt;
 use core::ops::RangeInclusive;
+use core::str::FromStr;
 use sha2::{Digest, Sha256};
 
 /// Accumulator widths that are allowed, in steps of [`HIDDEN_STEP`].
@@ -23,9 +26,9 @@ const SCALE_RANGE: RangeInclusive<u16> = 1..=4096;
 const FIRST_WIDTHS: [u32; 2] = [16, 32];
 /// The width of the second of several layers.
 const SECOND_WIDTH: u32 = 32;
-/// The most sets of feature weights: king buckets, times [`THREAT_STATES`] with threats.
+/// The most sets of feature weights: king buckets, times [`THREAT_STATES`] with [`Threats::States`].
 pub const MAX_FEATURE_SETS: usize = 32;
-/// The number of states of a piece with [`Inputs::threats`].
+/// The number of states of a piece with [`Threats::States`].
 pub const THREAT_STATES: usize = 6;
 /// The most output buckets.
 pub const MAX_OUTPUT_BUCKETS: usize = 8;
@@ -85,7 +88,8 @@ pub struct Provenance {
     pub seed: u64,
 }
 
-/// The input features of a perspective: one for each king bucket, threat state (with threats), plane and square.
+/// The input features of a perspective: one for each king bucket, threat state (with [`Threats::States`]), plane and
+/// square, and, with [`Threats::Pairs`], those of pairs of pieces.
 ///
 /// The planes are the perspective's own pawns, knights, bishops, rooks, queens and king, then those of the other side.
 /// Squares are relative to the perspective: ranks are flipped for Black, and files if the inputs are mirrored and the
@@ -99,11 +103,53 @@ pub struct Inputs {
     /// The bucket by the relative square of the perspective's king. If the board is mirrored, files e to h repeat files
     /// d to a.
     pub king_buckets: [u8; 64],
-    /// Whether attacked and defended pieces have features of their own, by [`threat_state`].
-    pub threats: bool,
+    /// How the features tell which pieces are attacked and defended.
+    pub threats: Threats,
 }
 
-/// Returns the state of a piece with [`Inputs::threats`], 0 to 5: whether the other side attacks it, whether a piece of
+/// How input features tell which pieces are attacked and defended.
+///
+/// The texts are `none`, `states` and `pairs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Threats {
+    /// They do not.
+    None,
+    /// A piece on a square has [`THREAT_STATES`] features, one for each [`threat_state`].
+    States,
+    /// There is one more feature for each piece that attacks or defends another, by [`ThreatPairs`].
+    Pairs,
+}
+
+impl Threats {
+    const ALL: [(&str, Self); 3] = [("none", Self::None), ("states", Self::States), ("pairs", Self::Pairs)];
+
+    /// Returns the number of states of a piece on a square.
+    pub const fn states(self) -> usize {
+        if matches!(self, Self::States) { THREAT_STATES } else { 1 }
+    }
+
+    /// Returns the number of features of pairs of pieces.
+    pub const fn pairs(self) -> usize {
+        if matches!(self, Self::Pairs) { ThreatPairs::FEATURES } else { 0 }
+    }
+}
+
+impl fmt::Display for Threats {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        Self::ALL.into_iter().filter(|(_, threats)| threats == self).try_for_each(|(text, _)| f.write_str(text))
+    }
+}
+
+impl FromStr for Threats {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|(known, _)| *known == text);
+        known.map(|(_, threats)| threats).ok_or_else(|| format!("{text:?} is not none, states or pairs"))
+    }
+}
+
+/// Returns the state of a piece with [`Threats::States`], 0 to 5: whether the other side attacks it, whether a piece of
 /// lower value does ([`is_less`]), and whether its own side defends it.
 ///
 /// Sliders attack up to the first piece of either side. Pinned pieces attack like others. Features for attacked and
@@ -166,7 +212,7 @@ impl Header {
         Self {
             name: "unnamed".into(),
             provenance: Provenance::default(),
-            inputs: Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: false },
+            inputs: Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: Threats::None },
             hidden,
             head: Head::Single,
             output_buckets: equal_output_buckets(1),
@@ -199,7 +245,7 @@ impl Header {
         self.inputs.planes()
     }
 
-    /// Returns the number of input features.
+    /// Returns the number of input features without those of pairs of pieces.
     pub(super) fn input_count(&self) -> usize {
         self.feature_set_count() * self.planes() * 64
     }
@@ -214,7 +260,7 @@ impl Header {
                 first * hidden + 4 * (first + second * first + second + second + 1)
             }
         };
-        2 * (self.input_count() + 1) * hidden + self.output_bucket_count() * bucket
+        (2 * (self.input_count() + 1) + self.inputs.threats.pairs()) * hidden + self.output_bucket_count() * bucket
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -283,8 +329,8 @@ impl Header {
 
     fn check_buckets(&self) -> Result<(), AssetError> {
         let Inputs { mirrored, king_buckets, threats, .. } = &self.inputs;
-        let (limit, condition) =
-            if *threats { (MAX_FEATURE_SETS / THREAT_STATES, " with threats") } else { (MAX_FEATURE_SETS, "") };
+        let condition = if *threats == Threats::States { " with threat states" } else { "" };
+        let limit = MAX_FEATURE_SETS / threats.states();
         check_numbers("king_buckets", king_buckets, limit, condition)?;
         check_numbers("output_buckets", &self.output_buckets, MAX_OUTPUT_BUCKETS, "")?;
         for square in (0..64).filter(|square| *mirrored && square % 8 >= 4) {

@@ -1,6 +1,6 @@
 //! The first network: material and piece-square values as weights, so that the engine needs no hand-crafted evaluation.
 
-use super::{Asset, Expected, Header, Inputs, Provenance, Weights};
+use super::{Asset, Expected, Header, Inputs, Provenance, Threats, Weights};
 use alloc::{vec, vec::Vec};
 
 /// Accumulator width: 16 pairs of neurons.
@@ -89,7 +89,7 @@ pub fn material() -> Asset {
                     .into(),
                 ..Provenance::default()
             },
-            inputs: Inputs { mirrored: true, merged_kings: false, king_buckets: [0; 64], threats: false },
+            inputs: Inputs { mirrored: true, merged_kings: false, king_buckets: [0; 64], threats: Threats::None },
             qa: QA as u16,
             qb: QB as u16,
             scale: SCALE as u16,
@@ -98,6 +98,7 @@ pub fn material() -> Asset {
         },
         features,
         feature_bias: (0..HIDDEN as i32).map(|neuron| bias(neuron) as i16).collect(),
+        pairs: Vec::new(),
         weights: Weights::Single { output, output_bias: vec![0] },
     }
 }

@@ -23,6 +23,7 @@ impl Asset {
         let features = random.integers(header.input_count() * hidden, 0, (qa * 0.16) as i16);
         // Most pairwise products should be zero.
         let middle = if header.head == Head::Single { 0 } else { (qa * -0.3) as i16 };
+        let pairs = random.integers(header.inputs.threats.pairs() * hidden, 0, (qa * 0.1) as i8);
         let feature_bias = random.integers(hidden, middle, (qa * 0.5) as i16);
         let weights = match header.head {
             Head::Single => {
@@ -48,7 +49,7 @@ impl Asset {
                 }
             }
         };
-        Self { header, features, feature_bias, weights }
+        Self { header, features, feature_bias, pairs, weights }
     }
 }
 

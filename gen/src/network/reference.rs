@@ -1,7 +1,7 @@
 //! The reference evaluation, written as the header describes it. Every fast implementation must agree with it.
 
-use super::{Asset, Head, THREAT_STATES, Weights, is_less, threat_state};
-use crate::geometry::attacks;
+use super::{Asset, Head, THREAT_STATES, Threats, Weights, is_less, threat_state};
+use crate::geometry::{attacks, threat_pairs};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -45,12 +45,25 @@ impl Asset {
             let is_merged = kind == 5 && header.inputs.merged_kings;
             let plane = if color == side || is_merged { kind } else { 6 + kind };
             let set = match header.inputs.threats {
-                true => THREAT_STATES * king_bucket + state(pieces, color, kind, square),
-                false => king_bucket,
+                Threats::States => THREAT_STATES * king_bucket + state(pieces, color, kind, square),
+                Threats::None | Threats::Pairs => king_bucket,
             };
             let feature = (set * header.planes() + plane) * 64 + relative(square);
             for (sum, &weight) in sums.iter_mut().zip(&self.features[feature * hidden..]) {
                 *sum += i64::from(weight);
+            }
+        }
+        if header.inputs.threats == Threats::Pairs {
+            let relative = |&(color, kind, square): &(usize, usize, usize)| {
+                (kind + if color == side { 0 } else { 6 }, relative(square))
+            };
+            let table = threat_pairs();
+            for (attacker, victim) in attacking(pieces) {
+                let ((attacker, from), (victim, to)) = (relative(attacker), relative(victim));
+                let Some(feature) = table.feature(attacker, from, victim, to) else { continue };
+                for (sum, &weight) in sums.iter_mut().zip(&self.pairs[feature * hidden..]) {
+                    *sum += i64::from(weight);
+                }
             }
         }
         sums
@@ -135,12 +148,22 @@ impl Asset {
 
 /// Returns the [`threat_state`] of one of the pieces.
 fn state(pieces: &[(usize, usize, usize)], color: usize, kind: usize, square: usize) -> usize {
-    let occupied = pieces.iter().fold(0, |set, (.., square)| set | 1 << square);
-    let attacks_it = |&&(by, kind, from): &&(usize, usize, usize)| attacks(by, kind, from, occupied) >> square & 1 == 1;
-    let attackers: Vec<_> = pieces.iter().filter(attacks_it).collect();
+    let attackers: Vec<_> =
+        attacking(pieces).filter(|(_, victim)| victim.2 == square).map(|(attacker, _)| attacker).collect();
     let is_attacked = attackers.iter().any(|attacker| attacker.0 != color);
     let by_less = attackers.iter().any(|attacker| attacker.0 != color && is_less(attacker.1, kind));
     threat_state(is_attacked, by_less, attackers.iter().any(|attacker| attacker.0 == color))
+}
+
+/// Returns each piece that attacks or defends another, with that piece.
+fn attacking(
+    pieces: &[(usize, usize, usize)],
+) -> impl Iterator<Item = (&(usize, usize, usize), &(usize, usize, usize))> {
+    let occupied = pieces.iter().fold(0, |set, (.., square)| set | 1 << square);
+    pieces.iter().flat_map(move |attacker| {
+        let targets = attacks(attacker.0, attacker.1, attacker.2, occupied);
+        pieces.iter().filter(move |victim| targets >> victim.2 & 1 == 1).map(move |victim| (attacker, victim))
+    })
 }
 
 /// Returns the pairwise products of both halves of an accumulator.

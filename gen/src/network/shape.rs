@@ -1,6 +1,6 @@
 //! The shape of a network, for which an engine is compiled.
 
-use super::{Head, Header, Inputs, THREAT_STATES};
+use super::{Head, Header, Inputs, THREAT_STATES, Threats};
 use alloc::{format, string::String};
 use core::fmt;
 
@@ -9,7 +9,7 @@ use core::fmt;
 ///
 /// An engine can load a network at run time if and only if its shape equals the compiled one. `Display` writes the
 /// trainers' notation, such as `(768x4hm -> 512)x2 -> 16 -> 32 -> 1, 8 output buckets`, or `(6x768x4hm -> …` with
-/// threats. It leaves out which squares share a bucket and the quantisation; [`NetworkShape::key`] has everything.
+/// threat states and `(768x4hm + 59808 -> …` with pairs. It leaves out which squares share a bucket and the quantisation; [`NetworkShape::key`] has everything.
 ///
 /// ```
 /// use kiln_gen::network::{Header, equal_output_buckets};
@@ -62,14 +62,18 @@ impl fmt::Display for NetworkShape {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self { inputs, hidden, head, .. } = self;
         write!(f, "(")?;
-        if inputs.threats {
+        if inputs.threats == Threats::States {
             write!(f, "{THREAT_STATES}x")?;
         }
         write!(f, "{}", 64 * inputs.planes())?;
         if inputs.king_bucket_count() > 1 {
             write!(f, "x{}", inputs.king_bucket_count())?;
         }
-        write!(f, "{} -> {hidden})x2", if inputs.mirrored { "hm" } else { "" })?;
+        write!(f, "{}", if inputs.mirrored { "hm" } else { "" })?;
+        if inputs.threats == Threats::Pairs {
+            write!(f, " + {}", inputs.threats.pairs())?;
+        }
+        write!(f, " -> {hidden})x2")?;
         if let Head::Layers { first, second } = head {
             write!(f, " -> {first} -> {second}")?;
         }
@@ -87,9 +91,9 @@ impl Inputs {
         bucket_count(&self.king_buckets)
     }
 
-    /// Returns the number of sets of feature weights: king buckets, times [`THREAT_STATES`] with threats.
+    /// Returns the number of sets of feature weights: king buckets, times the states of a piece.
     pub const fn feature_set_count(&self) -> usize {
-        self.king_bucket_count() * if self.threats { THREAT_STATES } else { 1 }
+        self.king_bucket_count() * self.threats.states()
     }
 
     /// Returns the number of planes of 64 features in each set.
