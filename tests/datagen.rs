@@ -4,6 +4,7 @@
 mod common;
 
 use common::{kiln, refusal, scratch};
+use kiln::board::GameHistory;
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
 use kiln::tools::datagen::chess960;
 use std::collections::BTreeMap;
@@ -93,6 +94,67 @@ fn a_run_may_grow_but_not_change() {
     words.extend(["--nodes".into(), "31".into()]);
     let error = refusal(&words);
     assert!(error.ends_with("this shard belongs to a run with soft_nodes 30, not 31; use another folder"), "{error}");
+}
+
+#[test]
+fn games_start_from_a_book() {
+    let book = scratch("book").join("endings.epd");
+    // Neither side can leave these classes of positions by four random plies.
+    fs::write(&book, "8/5k2/8/8/8/8/5KPP/8 w - - bm Kf3;\n\n8/6pp/5k2/8/8/3K4/8/8 w - - 3 40\n").unwrap();
+    let folder = scratch("from a book");
+    let arguments = format!("--positions 600 --frc 0 --book {} --book-percent", book.display());
+    kiln(&words(&folder, &format!("{arguments} 60")));
+    let all = games(&folder);
+    let from_book = all.iter().filter(|game| game.start.occupied().len() <= 4).count();
+    assert!((3..all.len() - 2).contains(&from_book), "{from_book} of {}", all.len());
+    let sidecar = data::Sidecar::read(&folder.join("shard-00000.viri.zst")).unwrap().unwrap();
+    let recorded = sidecar.runs[0].book.as_ref().unwrap();
+    assert_eq!((&*recorded.file, recorded.percent, recorded.sha256.len()), ("endings.epd", 60, 64));
+    let error = refusal(&words(&folder, &format!("{arguments} 61")));
+    assert!(error.contains("this shard belongs to a run with book {") && error.contains("\"percent\":60"), "{error}");
+    fs::write(&book, "8/5k2/8/8/8/8/5KPP/8 w - -\n8/6pp/5k2/8/8/3K4 w - -\n").unwrap();
+    let error = refusal(&words(&scratch("bad book"), &arguments.replace(" --book-percent", "")));
+    assert!(
+        error.contains("line \"8/6pp/5k2/8/8/3K4 w - -\" of the book ") && error.contains(" is no position"),
+        "{error}"
+    );
+    fs::write(&book, "6k1/8/8/8/8/8/8/KQQQQ3 w - -").unwrap();
+    let error = refusal(&words(&scratch("decided book"), &format!("{arguments} 100")));
+    assert!(error.ends_with("no balanced opening among 1000 in a row"), "{error}");
+}
+
+#[test]
+fn few_pieces_are_not_adjudicated() {
+    let ends_by_the_rules = |name: &str, more: &str| {
+        let folder = scratch(name);
+        kiln(&words(&folder, &format!("--positions 1000 {more}")));
+        let ended = |game: Game| {
+            let (mut position, mut history) = (game.start, GameHistory::new());
+            for scored in &game.moves {
+                history.push(&position);
+                position.play(scored.mv);
+            }
+            data::rule_outcome(&position, &history).is_some() || game.moves.len() == 600
+        };
+        games(&folder).into_iter().map(ended).collect::<Vec<_>>()
+    };
+    assert!(ends_by_the_rules("few pieces", "--adjudicate-pieces 32").iter().all(|&ended| ended));
+    assert!(!ends_by_the_rules("any pieces", "--adjudicate-pieces 2").iter().all(|&ended| ended));
+}
+
+#[test]
+fn a_sidecar_from_before_the_books_is_read_and_resumed() {
+    let folder = scratch("old sidecar");
+    kiln(&words(&folder, "--positions 150"));
+    let sidecar = folder.join("shard-00000.json");
+    let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&sidecar).unwrap()).unwrap();
+    let run = old["runs"][0].as_object_mut().unwrap();
+    assert!(run.remove("book").is_some() && run.remove("adjudicate_pieces").is_some());
+    fs::write(&sidecar, old.to_string()).unwrap();
+    let text = kiln(&words(&folder, "--positions 300"));
+    assert!(text.starts_with("1 of 2 shards are complete, with "), "{text}");
+    let error = refusal(&words(&folder, "--positions 300 --adjudicate-pieces 12"));
+    assert!(error.ends_with("belongs to a run with adjudicate_pieces 0, not 12; use another folder"), "{error}");
 }
 
 #[test]
@@ -296,7 +358,14 @@ fn bad_arguments_are_refused() {
         ("datagen F --positions 1 --frc 101", "expected a whole number from 0 to 100"),
         ("datagen F --positions 1 --threads 0", "expected a whole number from 1 to 1024"),
         ("datagen F --positions 1 --shard 2000001", "expected a whole number from 1 to 2000000"),
-        ("datagen F --positions 1 --book x", "'--book'"),
+        ("datagen F --positions 1 --books x", "'--books'"),
+        ("datagen F --positions 1 --book /nowhere", "cannot read the book \"/nowhere\": "),
+        ("datagen F --positions 1 --book-percent 50", "--book-percent needs --book, a file with a FEN or EPD in "),
+        (
+            "datagen F --positions 1 --book x --book-percent 81",
+            "81 % of the games from the book and 20 % from Chess960 are more than all: lower --book-percent or --frc",
+        ),
+        ("datagen F --positions 1 --adjudicate-pieces 33", "expected a whole number from 0 to 32"),
         ("datagen F --positions 1 --network /nowhere", "cannot use the network /nowhere: it cannot be read: "),
         ("data", "bad data command \"\": expected stat, verify, merge or shuffle"),
         ("data stat", "data stat needs files or folders of games, as in: kiln data stat FILE…"),

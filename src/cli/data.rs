@@ -20,6 +20,7 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
     let mut folder = None;
     let mut network = None;
     let mut positions = None;
+    let mut book_percent = None;
     let mut settings = Settings { commit: option_env!("KILN_COMMIT").map(String::from), ..Settings::default() };
     while let Some(argument) = arguments.next()? {
         match argument {
@@ -30,6 +31,9 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
             Long("threads") => settings.threads = read_number(arguments, 1..=MAX_THREADS)?,
             Long("seed") => settings.seed = read_number(arguments, 0..=u64::MAX)?,
             Long("frc") => settings.frc_percent = read_number(arguments, 0..=100)?,
+            Long("book") => settings.book = Some(PathBuf::from(arguments.value()?)),
+            Long("book-percent") => book_percent = Some(read_number(arguments, 0..=100)?),
+            Long("adjudicate-pieces") => settings.adjudicate_pieces = read_number(arguments, 0..=32)?,
             Long("hash") => settings.hash = read_number(arguments, 1..=1024)?,
             Long("commit") => settings.commit = Some(arguments.value()?.string()?),
             Long("network") => network = Some(PathBuf::from(arguments.value()?)),
@@ -40,6 +44,16 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
     let example = "as in: kiln datagen games --positions 1000000";
     settings.folder = folder.ok_or(format!("datagen needs a folder for its shards, {example}"))?;
     settings.positions = positions.ok_or(format!("datagen needs --positions, the number of positions, {example}"))?;
+    match (&settings.book, book_percent) {
+        (None, Some(_)) => return Err("--book-percent needs --book, a file with a FEN or EPD in each line".into()),
+        (Some(_), percent) => settings.book_percent = percent.unwrap_or(settings.book_percent),
+        (None, None) => {}
+    }
+    let [book, frc] = [settings.book_percent, settings.frc_percent];
+    if settings.book.is_some() && book + frc > 100 {
+        let what = format!("{book} % of the games from the book and {frc} % from Chess960 are more than all: lower");
+        return Err(format!("{what} --book-percent or --frc").into());
+    }
     Ok(Some(Box::new(Datagen { settings, network })))
 }
 

@@ -6,7 +6,7 @@ use kiln::tools::datagen::Settings;
 
 /// Returns the text of `kiln help`, with the defaults that the commands use.
 pub fn help() -> String {
-    let Settings { shard_positions, soft_nodes, frc_percent, hash, .. } = Settings::default();
+    let Settings { shard_positions, soft_nodes, frc_percent, book_percent, hash, .. } = Settings::default();
     let analysis_hash = analyse::DEFAULT_HASH;
     format!(
         "\
@@ -51,11 +51,14 @@ Kiln, a UCI chess engine.
                           write the weights in bullet's format
   kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]
                   [--network FILE] [--frc PERCENT] [--hash MB] [--shard N]
-                  [--commit TEXT]
+                  [--book FILE] [--book-percent PERCENT]
+                  [--adjudicate-pieces N] [--commit TEXT]
                           generate N training positions by self-play, in shards of
                           {shard_positions} or --shard positions. Defaults: {soft_nodes} nodes per move,
                           after which no new iteration starts; {frc_percent} % of the games
-                          from Chess960; {hash} MB of hash per thread. The same command
+                          from Chess960; {hash} MB of hash per thread. With a book of FENs
+                          or EPDs, {book_percent} % of the games start from it. Positions of
+                          fewer than N pieces are not adjudicated. The same command
                           writes the same bytes, and resumes a stopped run
   kiln data stat FILE…    show statistics of scores, pieces, results, lengths and
                           duplicates

@@ -26,7 +26,7 @@ mod shard;
 pub use game::{Game, Outcome, ScoredMove, rule_outcome};
 pub use read::{GameFileError, Reader, read};
 pub(crate) use shard::shard_path;
-pub use shard::{MAX_RAW, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_path};
+pub use shard::{MAX_RAW, OpeningBook, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_path};
 
 use crate::board::Position;
 use crate::types::Move;

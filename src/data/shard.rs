@@ -51,6 +51,26 @@ pub struct Run {
     pub unadjudicated_percent: u32,
     /// The length in plies at which a game is adjudicated as a draw.
     pub longest: usize,
+    /// The book from which games start; `None` without one, as in all runs before there were books.
+    #[serde(default)]
+    pub book: Option<OpeningBook>,
+    /// With fewer pieces on the board, games are not adjudicated except by their length.
+    #[serde(default)]
+    pub adjudicate_pieces: u32,
+}
+
+/// A book of positions from which games of a run start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpeningBook {
+    /// The file's name.
+    pub file: String,
+    /// The file's SHA-256.
+    pub sha256: String,
+    /// The percentage of games that start from a line of the book.
+    pub percent: u32,
+    /// The fewest and the most random plies after the line's position.
+    pub random_plies: [u32; 2],
 }
 
 /// The provenance of a shard, stored as JSON next to it.

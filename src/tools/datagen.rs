@@ -10,6 +10,7 @@ pub use super::opening::chess960;
 use crate::data::{GameFileError, MAX_RAW, Run, Shard, Sidecar, shard_path};
 use crate::nnue::Network;
 use crate::search::STACK;
+use crate::tools::opening::Book;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -25,6 +26,8 @@ use std::time::{Duration, Instant};
 
 /// The time between two lines of progress if standard output is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
+/// The fewest and the most random plies from a position of a book, which is a game's opening already.
+const PLIES_FROM_BOOK: [u32; 2] = [2, 4];
 
 /// What to generate.
 #[derive(Clone, Debug)]
@@ -43,6 +46,12 @@ pub struct Settings {
     pub seed: u64,
     /// The percentage of games that start from double Chess960.
     pub frc_percent: u32,
+    /// A file with a FEN or EPD in each line, from which games start.
+    pub book: Option<PathBuf>,
+    /// The percentage of games that start from the book, if there is one.
+    pub book_percent: u32,
+    /// With fewer pieces on the board, games are not adjudicated.
+    pub adjudicate_pieces: u32,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,
     /// The engine's commit, recorded in the sidecars.
@@ -70,6 +79,9 @@ impl Default for Settings {
             threads: 1,
             seed: 1,
             frc_percent: 20,
+            book: None,
+            book_percent: 50,
+            adjudicate_pieces: 0,
             hash: 2,
             commit: None,
         }
@@ -78,7 +90,7 @@ impl Default for Settings {
 
 impl Settings {
     /// Returns the settings that determine the games, as the sidecars record them.
-    fn run(&self, network: &Network) -> Run {
+    fn run(&self, network: &Network, book: Option<&Book>) -> Run {
         Run {
             engine: concat!("Kiln ", env!("CARGO_PKG_VERSION")).into(),
             commit: self.commit.clone(),
@@ -96,6 +108,8 @@ impl Settings {
             draw: [8, 10, 70],
             unadjudicated_percent: 10,
             longest: 600,
+            book: book.map(|book| book.describe(self.book_percent, PLIES_FROM_BOOK)),
+            adjudicate_pieces: self.adjudicate_pieces,
         }
     }
 }
@@ -104,13 +118,18 @@ impl Settings {
 /// standard error.
 ///
 /// # Errors
-/// If a shard cannot be read or written, belongs to a run with other settings, or another process works in the folder.
+/// If a shard cannot be read or written, belongs to a run with other settings, or another process works in the folder;
+/// or if the book is no book or has only decided positions.
 pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     let folder = &settings.folder;
     fs::create_dir_all(folder)
         .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
     let _lock = lock(settings)?;
-    let run = settings.run(network);
+    let book = settings.book.as_deref().map(Book::read).transpose();
+    let book = book
+        .and_then(|book| book.as_ref().map_or(Ok(()), Book::check).map(|()| book))
+        .map_err(|error| GameFileError::of_file(folder, error))?;
+    let run = settings.run(network, book.as_ref());
     let quotas: Vec<u64> = (0..settings.positions.div_ceil(settings.shard_positions))
         .map(|index| settings.shard_positions.min(settings.positions - index * settings.shard_positions))
         .collect();
@@ -136,7 +155,7 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
     let start = Instant::now();
     let work = || {
         while let Some(&(index, quota)) = missing.get(next.fetch_add(1, Relaxed) as usize) {
-            if let Err(error) = generate(settings, &run, network, (index, quota), &progress) {
+            if let Err(error) = generate(settings, (&run, book.as_ref()), network, (index, quota), &progress) {
                 // The other threads find no more missing shards.
                 next.store(missing.len() as u64, Relaxed);
                 first_error.lock().expect("no thread panics").get_or_insert(error);
@@ -245,7 +264,7 @@ fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Op
 /// Plays the games of one shard and saves it.
 fn generate(
     settings: &Settings,
-    run: &Run,
+    (run, book): (&Run, Option<&Book>),
     network: &Network,
     (index, quota): (u64, u64),
     progress: &Progress,
@@ -255,11 +274,11 @@ fn generate(
     seed.update(index.to_le_bytes());
     let rng = Xoshiro256PlusPlus::from_seed(seed.finalize().into());
     let mut games =
-        SelfPlay::new(run, network, rng).map_err(|error| GameFileError::of_file(&settings.folder, error))?;
+        SelfPlay::new(run, book, network, rng).map_err(|error| GameFileError::of_file(&settings.folder, error))?;
     let mut shard = Shard::new();
     while shard.positions() < quota && shard.raw_len() < MAX_RAW {
         let nodes = games.nodes();
-        let game = games.play();
+        let game = games.play().map_err(|error| GameFileError::of_file(&settings.folder, error))?;
         let before = shard.positions();
         shard.push(&game);
         progress.games.fetch_add(1, Relaxed);

@@ -1,6 +1,6 @@
 //! Random openings for OpenBench, which asks for them by `genfens` before engines play games for training data.
 
-use super::opening::walk;
+use super::opening::{Book, MAX_REJECTED, walk};
 use super::session::SearchSession;
 use crate::board::{GameHistory, Position};
 use crate::data::random::below;
@@ -8,8 +8,7 @@ use crate::nnue::Network;
 use crate::search::Limits;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Random plies from the starting position. Every second opening has one more, so that both sides get to move first.
@@ -20,8 +19,6 @@ const PLIES_FROM_BOOK: usize = 3;
 const MAX_SCORE: i32 = 600;
 /// Nodes of the search for the score.
 const NODES: u64 = 2000;
-/// Stop after this many rejected openings in a row.
-const MAX_REJECTED: u32 = 1000;
 
 /// The arguments of `genfens`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,39 +81,6 @@ pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)
         }
     }
     Ok(())
-}
-
-/// A file of positions.
-struct Book {
-    path: PathBuf,
-    text: String,
-    /// The byte offsets of all lines that are not blank.
-    line_starts: Vec<usize>,
-}
-
-impl Book {
-    fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("cannot read the book {path:?}: {error}"))?;
-        let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let line_starts: Vec<usize> = lines.map(|line| line.as_ptr().addr() - text.as_ptr().addr()).collect();
-        if line_starts.is_empty() {
-            return Err(format!("the book {path:?} is empty: expected a FEN or EPD in each line"));
-        }
-        Ok(Self { path: path.into(), text, line_starts })
-    }
-
-    /// Returns the position of a random line.
-    fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> Result<Position, String> {
-        let start = self.line_starts[below(self.line_starts.len(), rng)];
-        let line = self.text[start..].lines().next().unwrap_or_default();
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        // After the four fields of an EPD come operations; after those of a FEN, two numbers.
-        let is_fen = words.len() >= 6 && words[4..6].iter().all(|word| word.parse::<u32>().is_ok());
-        let fields = words.len().min(if is_fen { 6 } else { 4 });
-        let clocks = if is_fen { "" } else { " 0 1" };
-        let fen = words[..fields].join(" ") + clocks;
-        fen.parse().map_err(|error| format!("line {line:?} of the book {:?} is no position: {error}", self.path))
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::board::{GameHistory, Position};
 use crate::data::{Game, Outcome, Run, ScoredMove, rule_outcome};
 use crate::nnue::Network;
 use crate::search::{Limits, OutOfMemory};
-use crate::tools::opening::{chance, opening};
+use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
 use crate::tools::session::SearchSession;
 use crate::types::Color;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,6 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Plays one game after another.
 pub struct SelfPlay<'a> {
     run: &'a Run,
+    book: Option<&'a Book>,
     session: SearchSession,
     limits: Limits,
     nodes: u64,
@@ -19,17 +20,22 @@ pub struct SelfPlay<'a> {
 }
 
 impl<'a> SelfPlay<'a> {
-    /// Prepares games with the settings of a run.
+    /// Prepares games with the settings of a run, which describe `book`.
     ///
     /// # Errors
     /// If the system refuses the memory of the transposition table.
-    pub fn new(run: &'a Run, network: &Network, rng: Xoshiro256PlusPlus) -> Result<Self, OutOfMemory> {
+    pub fn new(
+        run: &'a Run,
+        book: Option<&'a Book>,
+        network: &Network,
+        rng: Xoshiro256PlusPlus,
+    ) -> Result<Self, OutOfMemory> {
         let limits = Limits {
             soft_nodes: Some(run.soft_nodes),
             nodes: Some(run.soft_nodes.saturating_mul(run.hard_factor)),
             ..Limits::default()
         };
-        Ok(Self { run, session: SearchSession::new(network, run.hash, 1)?, limits, nodes: 0, rng })
+        Ok(Self { run, book, session: SearchSession::new(network, run.hash, 1)?, limits, nodes: 0, rng })
     }
 
     /// Returns the number of nodes searched so far.
@@ -39,13 +45,17 @@ impl<'a> SelfPlay<'a> {
 
     /// Plays a game from an opening that is not lost for either side. The calling thread needs
     /// [`STACK`](crate::search::STACK) bytes of stack.
-    pub fn play(&mut self) -> Game {
-        loop {
-            let start = opening(self.run.frc_percent, self.run.random_plies, &mut self.rng);
-            if let Some(game) = self.play_from(start) {
-                return game;
+    ///
+    /// # Errors
+    /// If a line of the book is not a valid position, or too many openings in a row are decided.
+    pub fn play(&mut self) -> Result<Game, String> {
+        for _ in 0..MAX_REJECTED {
+            let start = opening(self.run, self.book, &mut self.rng)?;
+            if let Some(game) = start.and_then(|start| self.play_from(start)) {
+                return Ok(game);
             }
         }
+        Err(format!("no balanced opening among {MAX_REJECTED} in a row"))
     }
 
     /// Plays a game from this position. Returns `None` if the first score is too high or low.
@@ -69,7 +79,11 @@ impl<'a> SelfPlay<'a> {
             history.push(&position);
             position = position.make(best);
             let ended = rule_outcome(&position, &history)
-                .or_else(|| adjudicator.adjudicate(self.run, &position, score).filter(|_| is_adjudicated))
+                .or_else(|| {
+                    adjudicator
+                        .adjudicate(self.run, &position, score)
+                        .filter(|_| is_adjudicated && position.occupied().len() >= self.run.adjudicate_pieces)
+                })
                 .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw));
             if let Some(outcome) = ended {
                 game.outcome = outcome;
@@ -110,7 +124,7 @@ mod tests {
     use crate::tools::datagen::Settings;
 
     fn adjudicate(scores: &[i16], fullmove: u16) -> Vec<Option<Outcome>> {
-        let run = Settings::default().run(&Network::embedded());
+        let run = Settings::default().run(&Network::embedded(), None);
         let position = format!("4k3/8/8/8/8/8/4P3/4K3 w - - 0 {fullmove}").parse().unwrap();
         let mut adjudicator = Adjudicator::default();
         scores.iter().map(|&score| adjudicator.adjudicate(&run, &position, score)).collect()
