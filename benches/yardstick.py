@@ -1,67 +1,122 @@
 #!/usr/bin/env python3
 """Makes the positions of a yardstick: quiet ones from games, judged by a strong engine.
 
-    yardstick.py ENGINE GAMES.pgn OUT [--positions 5000] [--nodes 1000000] [--seed 1]
+    yardstick.py judge ENGINE GAMES.pgn OUT [--positions 5000] [--nodes 1000000] [--per-game 2] [--seed 1]
+    yardstick.py static ENGINE POSITIONS OUT [--option NAME=VALUE]... [--term "Final evaluation"]
 
-Takes at most two positions of each game, both after move 8, in which the side to move is not in check and the engine's
-best move neither captures nor promotes. Appends a line FEN;W,D,L to OUT for each, with the engine's probabilities of
-win, draw and loss for the side to move in thousandths; `kiln net yardstick` reads them. A run that was stopped goes on
-where it was: the same seed draws the same positions. Needs the Python package chess and an engine with UCI_ShowWDL.
+`judge` takes at most two positions of each game, or --per-game, all after move 8, in which the side to move is not in
+check and the engine's best move neither captures nor promotes. It judges them in random order, so that the beginning of
+OUT is a fair sample, and appends a line FEN;W,D,L to OUT for each, with the engine's probabilities of win, draw and
+loss for the side to move in thousandths; `kiln net yardstick NETWORK OUT` reads them. A run that was stopped goes on
+where it was: the same seed draws the same positions.
+
+`static` appends to each line of POSITIONS the score of an engine's command `eval` in centipawns, of the side to move;
+`kiln net yardstick OUT` compares them. --term selects the line of Stockfish's answer.
+
+Needs the Python package chess and, to judge, an engine with UCI_ShowWDL.
 """
 
 import argparse
 import pathlib
 import random
+import re
+import subprocess
 
 import chess
 import chess.engine
 import chess.pgn
 
 
-def candidates(path, seed):
-    """Yields positions of the games in a PGN, two of each."""
+def candidates(path, per_game, seed):
+    """Returns positions of the games in a PGN in random order, each once."""
     rng = random.Random(seed)
+    drawn = {}
     with open(path, encoding="utf-8", errors="replace") as games:
         while (game := chess.pgn.read_game(games)) is not None:
-            boards, board = [], game.board()
+            fens, board = [], game.board()
             for move in game.mainline_moves():
                 board.push(move)
                 if board.ply() >= 16 and not board.is_check() and not board.is_game_over():
-                    boards.append(board.copy(stack=False))
-            yield from rng.sample(boards, min(2, len(boards)))
+                    fens.append(board.fen())
+            for fen in rng.sample(fens, min(per_game, len(fens))):
+                # Positions that differ in their counters only count once.
+                drawn.setdefault(" ".join(fen.split()[:4]), fen)
+    fens = list(drawn.values())
+    rng.shuffle(fens)
+    return fens
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("engine")
-    parser.add_argument("games")
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--positions", type=int, default=5000)
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-
+def judge(arguments):
     lines = arguments.out.read_text().splitlines() if arguments.out.exists() else []
-    last = lines[-1].split(";")[0] if lines else None
+    fens = candidates(arguments.games, arguments.per_game, arguments.seed)
+    if lines:
+        # These were judged by an earlier run.
+        fens = fens[fens.index(lines[-1].split(";")[0]) + 1 :]
     count = len(lines)
     with chess.engine.SimpleEngine.popen_uci(arguments.engine) as engine, arguments.out.open("a") as out:
         engine.configure({"UCI_ShowWDL": True, "Hash": 256})
-        for board in candidates(arguments.games, arguments.seed):
+        for fen in fens:
             if count >= arguments.positions:
                 break
-            if last is not None:
-                # These were judged by an earlier run.
-                last = None if board.fen() == last else last
-                continue
+            board = chess.Board(fen)
             limit = chess.engine.Limit(nodes=arguments.nodes)
             result = engine.play(board, limit, info=chess.engine.INFO_ALL, game=object())
             wdl = result.info.get("wdl")
             if wdl is None or result.move is None or board.is_capture(result.move) or result.move.promotion:
                 continue
             wdl = wdl.pov(board.turn)
-            print(f"{board.fen()};{wdl.wins},{wdl.draws},{wdl.losses}", file=out, flush=True)
+            print(f"{fen};{wdl.wins},{wdl.draws},{wdl.losses}", file=out, flush=True)
             count += 1
     print(f"{count} positions in {arguments.out}")
+
+
+def static(arguments):
+    lines = [line for line in arguments.positions.read_text().splitlines() if line and not line.startswith("#")]
+    options = [option.split("=", 1) for option in arguments.option]
+    pattern = re.compile(rf"{re.escape(arguments.term)}\s+([-+][0-9.]+) \(white side\)")
+    with subprocess.Popen([arguments.engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
+        answers = []
+        for command in ["uci"] + [f"setoption name {name} value {value}" for name, value in options]:
+            print(command, file=engine.stdin)
+        for line in lines:
+            fen, wdl = line.split(";")[:2]
+            print(f"position fen {fen}\neval\nisready", file=engine.stdin, flush=True)
+            found = None
+            while (answer := engine.stdout.readline()).strip() != "readyok":
+                if not answer:
+                    raise SystemExit(f"{arguments.engine} ended at {fen}")
+                if match := pattern.search(answer):
+                    found = float(match[1])
+            if found is None:
+                raise SystemExit(f"{arguments.engine} shows no {arguments.term!r} at {fen}")
+            score = round(100 * found) * (1 if fen.split()[1] == "w" else -1)
+            answers.append(f"{fen};{wdl};{score}\n")
+        print("quit", file=engine.stdin, flush=True)
+    arguments.out.write_text("".join(answers))
+    print(f"{len(answers)} positions in {arguments.out}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("judge")
+    command.set_defaults(run=judge)
+    command.add_argument("engine")
+    command.add_argument("games")
+    command.add_argument("out", type=pathlib.Path)
+    command.add_argument("--positions", type=int, default=5000)
+    command.add_argument("--nodes", type=int, default=1_000_000)
+    command.add_argument("--per-game", type=int, default=2)
+    command.add_argument("--seed", type=int, default=1)
+    command = commands.add_parser("static")
+    command.set_defaults(run=static)
+    command.add_argument("engine")
+    command.add_argument("positions", type=pathlib.Path)
+    command.add_argument("out", type=pathlib.Path)
+    command.add_argument("--option", action="append", default=[])
+    command.add_argument("--term", default="Final evaluation")
+    arguments = parser.parse_args()
+    arguments.run(arguments)
 
 
 if __name__ == "__main__":

@@ -209,6 +209,14 @@ fn the_yardstick_measures_a_network() {
     let error: f64 = text.split_whitespace().last().unwrap().parse().unwrap();
     assert!(error > 0.3, "{text}");
 
+    // The score of another engine is in the line.
+    assert_eq!(
+        refusal(&["yardstick", &positions]),
+        format!("cannot use {positions}: position 1 has no score after a second semicolon, and no network is given")
+    );
+    fs::write(&positions, format!("{queen};1000,0,0;1500\n")).unwrap();
+    assert!(net(&["yardstick", &positions]).contains("2 to 8            1         0.0000\n"));
+
     fs::write(&positions, format!("{queen};1,2,3\n")).unwrap();
     let reason = refusal(&["yardstick", &network, &positions]);
     let expected = format!("cannot use {positions}: line 1: expected FEN;W,D,L with three numbers that sum to 1000");
@@ -223,7 +231,7 @@ fn bad_arguments_are_refused() {
         (&["info"], "net info needs one file, as in: kiln net info FILE"),
         (&["verify", "a", "b"], "net verify needs one file, as in: kiln net verify FILE"),
         (&["import", "a"], "net import needs two files, as in: kiln net import FROM TO"),
-        (&["yardstick", "a"], "net yardstick needs two files, as in: kiln net yardstick NETWORK POSITIONS"),
+        (&["yardstick"], "net yardstick needs one or two files, as in: kiln net yardstick NETWORK POSITIONS"),
         (&["export", "a"], "net export needs two files, as in: kiln net export FROM TO"),
         (&["info", "a", "--hidden", "64"], "--hidden is for kiln net import"),
         (&["info", "a", "--nonsense"], "invalid option '--nonsense'"),

@@ -38,9 +38,10 @@ Kiln, a UCI chess engine.
                           draw the slots of a queen and knight in one
   kiln net info FILE      show the header of a network file
   kiln net verify FILE    check its hash and expected scores
-  kiln net yardstick NETWORK POSITIONS
+  kiln net yardstick [NETWORK] POSITIONS
                           compare its scores with the results that a stronger engine
-                          expects; lines of POSITIONS are FEN;W,D,L in thousandths
+                          expects; lines of POSITIONS are FEN;W,D,L in thousandths.
+                          Without NETWORK, compare the scores that follow: FEN;W,D,L;CP
   kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
                   [--merged-kings] [--threats none|states|pairs] [--king-buckets LIST]
                   [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]

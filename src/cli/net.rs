@@ -45,8 +45,8 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
     Ok(Some(match (action.to_str(), &files[..]) {
         (Some("info"), [file]) => Task::Info(file.clone()),
         (Some("verify"), [file]) => Task::Verify(file.clone()),
-        (Some("yardstick"), [asset, positions]) => {
-            Task::Yardstick { asset: asset.clone(), positions: positions.clone() }
+        (Some("yardstick"), [asset @ .., positions]) if asset.len() <= 1 => {
+            Task::Yardstick { asset: asset.first().cloned(), positions: positions.clone() }
         }
         (Some("import"), [quantised, out]) => {
             let hidden = hidden.ok_or("net import needs --hidden, the width of the accumulator, as in --hidden 256")?;
@@ -58,7 +58,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
             return Err(format!("net {action} needs one file, as in: kiln net {action} FILE").into());
         }
         (Some("yardstick"), _) => {
-            return Err("net yardstick needs two files, as in: kiln net yardstick NETWORK POSITIONS".into());
+            return Err("net yardstick needs one or two files, as in: kiln net yardstick NETWORK POSITIONS".into());
         }
         (Some(action @ ("import" | "export")), _) => {
             return Err(format!("net {action} needs two files, as in: kiln net {action} FROM TO").into());

@@ -20,8 +20,8 @@ pub enum Task {
     /// Compare the scores of judged positions with the results that the judge expects; see
     /// [`parse`](super::yardstick::parse).
     Yardstick {
-        /// The network file, of any shape.
-        asset: PathBuf,
+        /// The network file, of any shape; `None` to measure the scores in the lines.
+        asset: Option<PathBuf>,
         /// The judged positions.
         positions: PathBuf,
     },
@@ -52,11 +52,11 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), String> {
         Task::Info(path) => print(&describe(&load(path)?, fs::metadata(path).map_or(0, |file| file.len()))),
         Task::Verify(path) => verify(&load(path)?, print)?,
         Task::Yardstick { asset, positions } => {
-            let asset = load(asset)?;
+            let asset = asset.as_deref().map(load).transpose()?;
             let judged = fs::read_to_string(positions).map_err(|error| error.to_string());
             let judged = judged.and_then(|text| yardstick::parse(&text));
-            let judged = judged.map_err(|error| format!("cannot use {}: {error}", positions.display()))?;
-            print(yardstick::report(&asset, &judged).trim_end());
+            let report = judged.and_then(|judged| yardstick::report(asset.as_ref(), &judged));
+            print(report.map_err(|error| format!("cannot use {}: {error}", positions.display()))?.trim_end());
         }
         Task::Import { quantised, out, header } => {
             let imported = read_file(quantised).and_then(|bytes| Asset::import(Header::clone(header), &bytes));

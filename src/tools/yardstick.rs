@@ -1,4 +1,5 @@
-//! The yardstick: how far a network's scores are from the results that a stronger engine expects.
+//! The yardstick: how far static scores, of a network or another engine, are from the results that a stronger engine
+//! expects.
 
 use super::net::reference;
 use crate::board::Position;
@@ -16,11 +17,13 @@ pub struct Judged {
     position: Position,
     /// Expected points of the side to move, from 0 to 1.
     expected: f64,
+    /// Another engine's static score in centipawns, of the side to move.
+    score: Option<f64>,
 }
 
 /// Reads judged positions. Each line is a FEN, a semicolon, and the judge's probabilities of win, draw and loss for the
-/// side to move in thousandths, as engines print them after `wdl`: `FEN;W,D,L`. Empty lines and lines that begin with
-/// `#` are skipped.
+/// side to move in thousandths, as engines print them after `wdl`: `FEN;W,D,L`. Another semicolon and another engine's
+/// static score of the side to move in centipawns may follow. Empty lines and lines that begin with `#` are skipped.
 ///
 /// # Errors
 /// In one sentence, if a line is malformed or there is no position.
@@ -33,25 +36,41 @@ pub fn parse(text: &str) -> Result<Vec<Judged>, String> {
 
 fn parse_line(line: &str) -> Result<Judged, String> {
     let expected = || "expected FEN;W,D,L with three numbers that sum to 1000".to_string();
-    let (fen, wdl) = line.split_once(';').ok_or_else(expected)?;
+    let (fen, numbers) = line.split_once(';').ok_or_else(expected)?;
+    let (wdl, score) = match numbers.split_once(';') {
+        Some((wdl, score)) => (wdl, Some(score)),
+        None => (numbers, None),
+    };
     let numbers = wdl.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u32>>>();
     let Some(&[win, draw, loss]) = numbers.as_deref() else { return Err(expected()) };
     if [win, draw, loss].iter().any(|&part| part > 1000) || win + draw + loss != 1000 {
         return Err(expected());
     }
+    let score = score.map(|score| {
+        let score: Option<i32> = score.trim().parse().ok();
+        score.map(f64::from).ok_or("expected a whole number of centipawns after the second semicolon")
+    });
     let position = fen.parse().map_err(|error| format!("{error}"))?;
-    Ok(Judged { position, expected: f64::from(2 * win + draw) / 2000.0 })
+    Ok(Judged { position, expected: f64::from(2 * win + draw) / 2000.0, score: score.transpose()? })
 }
 
 /// Returns the mean squared error of the network's scores as expected points, by the number of pieces, with the scale
-/// that makes the mean over all positions least.
-pub fn report(asset: &Asset, judged: &[Judged]) -> String {
-    let scored = |judged: &Judged| Scored {
-        score: reference(asset, &judged.position) as f64,
-        expected: judged.expected,
-        pieces: judged.position.occupied().len(),
+/// that makes the mean over all positions least. Without a network the scores are those in the lines.
+///
+/// # Errors
+/// In one sentence, if there is no network and a position has no score.
+pub fn report(asset: Option<&Asset>, judged: &[Judged]) -> Result<String, String> {
+    let scored = |(index, judged): (usize, &Judged)| {
+        let score = match asset {
+            Some(asset) => Some(reference(asset, &judged.position) as f64),
+            None => judged.score,
+        };
+        let score = score.ok_or_else(|| {
+            format!("position {} has no score after a second semicolon, and no network is given", index + 1)
+        })?;
+        Ok(Scored { score, expected: judged.expected, pieces: judged.position.occupied().len() })
     };
-    table(&judged.iter().map(scored).collect::<Vec<_>>())
+    Ok(table(&judged.iter().enumerate().map(scored).collect::<Result<Vec<_>, String>>()?))
 }
 
 /// A position's score in centipawns and expected points, both of the side to move.
@@ -100,6 +119,11 @@ mod tests {
         let fen = "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1";
         let judged = parse(&format!("# by a judge\n\n{fen};900,80,20\n{fen}; 0, 0, 1000\n")).unwrap();
         assert_eq!(judged.iter().map(|judged| judged.expected).collect::<Vec<_>>(), [0.94, 0.0]);
+        assert!(report(None, &judged).unwrap_err().starts_with("position 1 has no score"));
+        let judged = parse(&format!("{fen};900,80,20;-31\n{fen};0,0,1000\n")).unwrap();
+        assert_eq!(judged.iter().map(|judged| judged.score).collect::<Vec<_>>(), [Some(-31.0), None]);
+        assert!(report(None, &judged).unwrap_err().starts_with("position 2 has no score"));
+        assert!(report(None, &judged[..1]).unwrap().contains("\nall "));
         for (text, expected) in [
             ("", "there is no position in it"),
             ("4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", "line 1: expected FEN;W,D,L with three numbers that sum to 1000"),
@@ -107,7 +131,16 @@ mod tests {
         ] {
             assert!(parse(text).err().unwrap().starts_with(expected), "{text}");
         }
-        for wdl in ["500,500", "1,2,3", "1000,1000,-1000", "4294967295,1,1000", "500,250,250,0", "a,b,c"] {
+        for wdl in [
+            "500,500",
+            "1,2,3",
+            "1000,1000,-1000",
+            "4294967295,1,1000",
+            "500,250,250,0",
+            "a,b,c",
+            "900,80,20;",
+            "900,80,20;1;2",
+        ] {
             assert!(parse(&format!("{fen};{wdl}")).is_err(), "{wdl}");
         }
     }
