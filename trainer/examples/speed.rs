@@ -1,5 +1,6 @@
-//! Measures the training speed in positions per second: `speed [threats] [HIDDEN [FIRST]]`, with `RAYON_NUM_THREADS`
-//! threads. With `FIRST`, 16 or 32, the network has pairwise products and layers of `FIRST` and 32 neurons.
+//! Measures the training speed in positions per second: `speed [states|pairs] [HIDDEN [FIRST]]`, with
+//! `RAYON_NUM_THREADS` threads. With `FIRST`, 16 or 32, the network has pairwise products and layers of `FIRST` and 32
+//! neurons.
 
 use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, TargetBlend};
@@ -11,8 +12,10 @@ use std::time::Instant;
 const BATCH: usize = 16384;
 
 fn main() -> anyhow::Result<()> {
-    let (words, numbers): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|argument| argument == "threats");
-    let mut arguments = numbers.into_iter().map(|argument| argument.parse::<u32>());
+    let mut arguments = std::env::args().skip(1).peekable();
+    let threats = arguments.next_if(|argument| argument.parse::<Threats>().is_ok());
+    let threats = threats.map_or(Threats::None, |argument| argument.parse().expect("it was parsed before"));
+    let mut arguments = arguments.map(|argument| argument.parse::<u32>());
     let hidden = arguments.next().unwrap_or(Ok(256))?;
     let head = match arguments.next() {
         Some(first) => Head::Layers { first: first?, second: 32 },
@@ -23,7 +26,7 @@ fn main() -> anyhow::Result<()> {
     let data = Dataset::read(&[folder.path().into()], 1)?;
     let buckets = if head == Head::Single { 1 } else { 8 };
     let material = material().header;
-    let inputs = Inputs { threats: if words.is_empty() { Threats::None } else { Threats::States }, ..material.inputs };
+    let inputs = Inputs { threats, ..material.inputs };
     let header = Header { hidden, head, inputs, output_buckets: equal_output_buckets(buckets), ..material };
     let mut network = Network::new(header, true, 1)?;
     println!(

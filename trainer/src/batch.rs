@@ -1,9 +1,16 @@
 //! Batches: forward pass, loss, backpropagation and optimiser step.
 //!
-//! A batch is cut into blocks of positions, independent of the number of threads. In the first phase, each thread takes
-//! whole blocks, runs them forward and backpropagates through the head. In the second, each thread takes whole tiles of
-//! neurons and adds up their gradients over the blocks, in the order of the blocks. So no sum depends on the number of
-//! threads, no two threads write the same weight, and no thread needs its own copy of the gradient.
+//! A batch is cut into groups of blocks of positions, independent of the number of threads. A group passes through five
+//! phases, in each of which threads share out blocks, tiles of neurons, or both:
+//!
+//! 1. by block: the active features, also inverted: by feature, the accumulators that it is active in;
+//! 2. by tile and block: the accumulators, and their part of the head's first sums;
+//! 3. by block: the rest of the head, forward and backward;
+//! 4. by tile, block after block: the gradients of the head's first layer and of the accumulators, and from these the
+//!    gradient of each active feature's weights, which is summed in registers and written once.
+//!
+//! So no sum depends on the number of threads, no two threads write the same weight, and no thread needs its own copy of
+//! the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a block.
 
 use crate::network::{FeatureSet, Features, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile};
 use bulletformat::{BulletFormat, ChessBoard};
@@ -11,10 +18,10 @@ use kiln_gen::network::Head;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Positions in a block.
-const BLOCK: usize = 128;
-/// Blocks per phase: enough for many threads, few enough that their accumulators stay in the cache.
-const GROUP: usize = 16;
+/// Positions in a block: the gradients of their accumulators in a tile take half a megabyte.
+const BLOCK: usize = 2048;
+/// Blocks in a group.
+const GROUP: usize = 8;
 
 /// How search score and game result are blended into the training target.
 #[derive(Clone, Copy, Debug)]
@@ -42,19 +49,16 @@ fn sigmoid(x: f32) -> f32 {
 pub struct BatchProcessor {
     feature_set: FeatureSet,
     blocks: Vec<Block>,
+    /// [`GROUP`] for each tile.
+    tile_blocks: Vec<TileBlock>,
 }
 
 /// Buffers for up to [`BLOCK`] positions.
 struct Block {
-    /// Active features by position.
-    features: Vec<Features>,
+    features: Features,
+    inverse: Inverse,
     /// Targets by position.
     targets: Vec<f32>,
-    /// Accumulators by (tile, position, perspective).
-    accumulators: Vec<[Row; 2]>,
-    /// Weighted sums of the activations by position: with a single layer, [`TILE`] partial sums of the output; with
-    /// several, one sum per neuron of the first layer.
-    head_sums: Vec<Row>,
     /// Derivatives of the loss by (position, sum of the head's first layer).
     deltas: Vec<f32>,
     /// Network outputs by position, in units of [`SCALE`] centipawns.
@@ -65,13 +69,20 @@ struct Block {
     loss: f64,
 }
 
+/// Buffers of a tile for up to [`BLOCK`] positions.
+struct TileBlock {
+    /// By (position, perspective): accumulators, in the backward pass their gradients.
+    accumulators: Vec<[Row; 2]>,
+    /// The tile's part of the head's first sums, by (position, neuron of the first layer).
+    head_sums: Vec<f32>,
+}
+
 impl Block {
     fn new(network: &Network) -> Self {
         Self {
-            features: Vec::with_capacity(BLOCK),
+            features: Features::default(),
+            inverse: Inverse::default(),
             targets: Vec::with_capacity(BLOCK),
-            accumulators: vec![[[0.0; TILE]; 2]; network.tiles.len() * BLOCK],
-            head_sums: vec![[0.0; TILE]; BLOCK],
             deltas: vec![0.0; BLOCK * first_width(network)],
             outputs: vec![0.0; BLOCK],
             tail: network.tail.iter().map(|tensor| vec![0.0; tensor.values.len()]).collect(),
@@ -83,13 +94,54 @@ impl Block {
         self.features.clear();
         self.targets.clear();
         for board in positions {
-            self.features.push(feature_set.features(&board));
+            feature_set.push(&board, &mut self.features);
             self.targets.push(blend.target(&board));
         }
     }
+}
 
-    fn accumulators(&self, tile: usize) -> &[[Row; 2]] {
-        &self.accumulators[tile * BLOCK..][..self.features.len()]
+impl TileBlock {
+    fn new(network: &Network) -> Self {
+        Self { accumulators: vec![[[0.0; TILE]; 2]; BLOCK], head_sums: vec![0.0; BLOCK * first_width(network)] }
+    }
+}
+
+/// The features of a block, inverted: by feature, the lists of [`Features`] that have it.
+#[derive(Default)]
+struct Inverse {
+    /// The features in any list, ascending, each with the end of its part of `lists`.
+    features: Vec<(u32, u32)>,
+    /// Numbers of lists.
+    lists: Vec<u16>,
+    /// By feature: where its next list goes.
+    places: Vec<u32>,
+}
+
+/// A block's lists must have numbers of 16 bits.
+const _: () = assert!(2 * BLOCK <= 1 << 16);
+
+impl Inverse {
+    /// Inverts the features of a block, which are below `count`, by counting.
+    fn fill(&mut self, features: &Features, count: usize) {
+        self.places.clear();
+        self.places.resize(count, 0);
+        features.indices.iter().for_each(|&feature| self.places[feature as usize] += 1);
+        self.features.clear();
+        let mut end = 0;
+        for (feature, place) in self.places.iter_mut().enumerate().filter(|(_, place)| **place > 0) {
+            let start = end;
+            end += *place;
+            *place = start;
+            self.features.push((feature as u32, end));
+        }
+        self.lists.resize(features.indices.len(), 0);
+        for (number, list) in features.lists().enumerate() {
+            for &feature in list {
+                let place = &mut self.places[feature as usize];
+                self.lists[*place as usize] = number as u16;
+                *place += 1;
+            }
+        }
     }
 }
 
@@ -112,6 +164,7 @@ impl BatchProcessor {
         Self {
             feature_set: FeatureSet::new(network.header()),
             blocks: (0..GROUP).map(|_| Block::new(network)).collect(),
+            tile_blocks: (0..GROUP * network.tiles.len()).map(|_| TileBlock::new(network)).collect(),
         }
     }
 
@@ -125,8 +178,7 @@ impl BatchProcessor {
         step: OptimiserStep,
     ) -> f64 {
         let loss = self.gradient(network, count, position, blend);
-        network.tiles.par_iter_mut().for_each(|tile| tile.update(step));
-        network.tail.iter_mut().for_each(|tensor| tensor.update(step));
+        network.update(step);
         loss
     }
 
@@ -140,17 +192,28 @@ impl BatchProcessor {
     ) -> f64 {
         let mut loss = 0.0;
         for range in groups(count) {
-            let used = self.run_blocks(network, range, &position, blend, 1.0 / count as f32);
-            loss += used.iter().map(|block| block.loss).sum::<f64>();
+            self.run_blocks(network, range.clone(), &position, blend, 1.0 / count as f32);
+            let Self { blocks, tile_blocks, .. } = self;
+            let used = &mut blocks[..range.len().div_ceil(BLOCK)];
+            let features = network.touched.len();
+            used.par_iter_mut().for_each(|block| block.inverse.fill(&block.features, features));
             for block in used.iter() {
+                loss += block.loss;
+                block.inverse.features.iter().for_each(|&(feature, _)| network.touched[feature as usize] = true);
                 for (tensor, gradient) in network.tail.iter_mut().zip(&block.tail) {
                     tensor.gradient.iter_mut().zip(gradient).for_each(|(sum, gradient)| *sum += gradient);
                 }
             }
             let head = network.header().head;
-            network.tiles.par_iter_mut().enumerate().for_each(|(number, tile)| match head {
-                Head::Single => used.iter().for_each(|block| single_backward(tile, number, block)),
-                Head::Layers { .. } => used.iter().for_each(|block| pairwise_backward(tile, number, block)),
+            network.tiles.par_iter_mut().zip(tile_blocks.par_chunks_mut(GROUP)).for_each(|(tile, tile_blocks)| {
+                for (block, tile_block) in used.iter().zip(tile_blocks) {
+                    match head {
+                        Head::Single => single_backward(tile, tile_block, block),
+                        Head::Layers { first: 16, .. } => pairwise_backward::<16>(tile, tile_block, block),
+                        Head::Layers { .. } => pairwise_backward::<32>(tile, tile_block, block),
+                    }
+                    gather(tile, tile_block, &block.inverse);
+                }
             });
         }
         loss
@@ -182,7 +245,7 @@ impl BatchProcessor {
         let mut scores = Vec::with_capacity(count);
         for range in groups(count) {
             for block in self.run_blocks(network, range, &position, TargetBlend { wdl: 0.0 }, 0.0) {
-                scores.extend(block.outputs[..block.features.len()].iter().map(|output| output * f32::from(SCALE)));
+                scores.extend(block.outputs[..block.features.count()].iter().map(|output| output * f32::from(SCALE)));
             }
         }
         scores
@@ -198,59 +261,88 @@ impl BatchProcessor {
         blend: TargetBlend,
         weight: f32,
     ) -> &[Block] {
-        let feature_set = &self.feature_set;
-        let used = &mut self.blocks[..range.len().div_ceil(BLOCK)];
+        let Self { feature_set, blocks, tile_blocks } = self;
+        let used = &mut blocks[..range.len().div_ceil(BLOCK)];
         used.par_iter_mut().enumerate().for_each(|(number, block)| {
             let start = range.start + number * BLOCK;
             let end = range.end.min(start + BLOCK);
             block.fill(feature_set, (start..end).map(position), blend);
-            block.head_sums.fill([0.0; TILE]);
+        });
+        let head = network.header().head;
+        network.tiles.par_iter().zip(tile_blocks.par_chunks_mut(GROUP)).for_each(|(tile, tile_blocks)| {
+            used.par_iter().zip(tile_blocks).for_each(|(block, tile_block)| match head {
+                Head::Single => single_forward(tile, tile_block, block),
+                Head::Layers { first: 16, .. } => pairwise_forward::<16>(tile, tile_block, block),
+                Head::Layers { .. } => pairwise_forward::<32>(tile, tile_block, block),
+            });
+        });
+        used.par_iter_mut().enumerate().for_each(|(number, block)| {
+            let tile_blocks = tile_blocks[number..].iter().step_by(GROUP);
             block.tail.iter_mut().for_each(|gradient| gradient.fill(0.0));
             block.loss = 0.0;
-            match network.header().head {
-                Head::Single => {
-                    network.tiles.iter().enumerate().for_each(|(number, tile)| single_forward(tile, number, block));
-                    single_output(&network.tail, block, weight);
+            match head {
+                Head::Single => single_output(&network.tail, tile_blocks, block, weight),
+                Head::Layers { first: 16, second } => {
+                    layers::<16>(&network.tail, second as usize, tile_blocks, block, weight)
                 }
-                Head::Layers { first: 16, second } => layers::<16>(network, second as usize, block, weight),
-                Head::Layers { second, .. } => layers::<32>(network, second as usize, block, weight),
+                Head::Layers { second, .. } => layers::<32>(&network.tail, second as usize, tile_blocks, block, weight),
             }
         });
         used
     }
 }
 
-/// Returns a tile's accumulators of both perspectives.
+/// Adds a list of rows to a tile's accumulator.
 #[inline]
-fn accumulate(weights: &[Row], bias: &Row, features: &Features) -> [Row; 2] {
-    let mut sums = [*bias; 2];
-    let [own, other] = &features.indices;
-    for (&own, &other) in own.iter().zip(other).take(features.count) {
-        let (own, other) = (&weights[usize::from(own)], &weights[usize::from(other)]);
+fn accumulate(mut sum: Row, weights: &[Row], list: impl Iterator<Item = usize>) -> Row {
+    for row in list {
+        let row = &weights[row];
         for i in 0..TILE {
-            sums[0][i] += own[i];
-            sums[1][i] += other[i];
+            sum[i] += row[i];
         }
     }
-    sums
+    sum
 }
 
-/// Adds the gradient of both perspectives' accumulators to the active features' gradient rows and to that of the bias.
+/// Fills a tile's accumulators and calls `visit` with the number, output bucket and accumulators of each position.
 #[inline]
-fn scatter(gradient: &mut [Row], bias: &mut Row, features: &Features, accumulators: &[Row; 2]) {
-    let [own, other] = &features.indices;
-    for (&own, &other) in own.iter().zip(other).take(features.count) {
-        let row = &mut gradient[usize::from(own)];
-        for i in 0..TILE {
-            row[i] += accumulators[0][i];
-        }
-        let row = &mut gradient[usize::from(other)];
-        for i in 0..TILE {
-            row[i] += accumulators[1][i];
-        }
+fn accumulators(
+    tile: &Tile,
+    accumulators: &mut [[Row; 2]],
+    features: &Features,
+    mut visit: impl FnMut(usize, usize, &[Row; 2]),
+) {
+    let (weights, pairs, bias) = (tile.feature_weights(), tile.pairs.rows(), one_row(&tile.bias.values));
+    let accumulate = |list: &[u32]| {
+        let (list, of_pairs) = list.split_at(list.partition_point(|&feature| (feature as usize) < weights.len()));
+        let sum = accumulate(*bias, weights, list.iter().map(|&feature| feature as usize));
+        accumulate(sum, pairs, of_pairs.iter().map(|&feature| feature as usize - weights.len()))
+    };
+    let mut lists = features.lists();
+    let positions = features.output_buckets.iter().zip(accumulators).enumerate();
+    for (i, (&bucket, accumulators)) in positions {
+        *accumulators = [(); 2].map(|()| accumulate(lists.next().expect("two lists a position")));
+        visit(i, bucket.into(), accumulators);
     }
-    for i in 0..TILE {
-        bias[i] += accumulators[0][i] + accumulators[1][i];
+}
+
+/// Adds the gradients of the features' weights, from those of the accumulators.
+fn gather(tile: &mut Tile, tile_block: &TileBlock, inverse: &Inverse) {
+    let accumulators = tile_block.accumulators.as_flattened();
+    let (rows, pairs) = (tile.features.gradient_rows(), tile.pairs.gradient_rows());
+    let mut start = 0;
+    for &(feature, end) in &inverse.features {
+        let feature = feature as usize;
+        let row = if feature < rows.len() { &mut rows[feature] } else { &mut pairs[feature - rows.len()] };
+        let mut sum = *row;
+        for &list in &inverse.lists[start as usize..end as usize] {
+            let gradient = &accumulators[usize::from(list)];
+            for i in 0..TILE {
+                sum[i] += gradient[i];
+            }
+        }
+        *row = sum;
+        start = end;
     }
 }
 
@@ -258,27 +350,31 @@ fn one_row(values: &[f32]) -> &Row {
     values.first_chunk().expect("a tile's biases are one row")
 }
 
-/// Forward pass of a tile with a single layer: adds the weighted SCReLU activations to `head_sums`, which
-/// [`single_output`] sums up.
-fn single_forward(tile: &Tile, number: usize, block: &mut Block) {
-    let (weights, bias, head) = (tile.feature_weights(), one_row(&tile.bias.values), tile.head.rows());
-    let accumulators = &mut block.accumulators[number * BLOCK..][..block.features.len()];
-    for ((features, accumulators), head_sums) in block.features.iter().zip(accumulators).zip(&mut block.head_sums) {
-        *accumulators = accumulate(weights, bias, features);
-        for (perspective, accumulator) in accumulators.iter().enumerate() {
-            let head = &head[2 * features.output_bucket + perspective];
+/// Forward pass of a tile with a single layer.
+fn single_forward(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
+    let head = tile.head.rows();
+    let TileBlock { accumulators: sums, head_sums } = tile_block;
+    accumulators(tile, sums, &block.features, |i, bucket, accumulators| {
+        let mut parts = [0.0; TILE];
+        for (accumulator, head) in accumulators.iter().zip(&head[2 * bucket..]) {
             for i in 0..TILE {
-                head_sums[i] += screlu(accumulator[i]) * head[i];
+                parts[i] += screlu(accumulator[i]) * head[i];
             }
         }
-    }
+        head_sums[i] = sum(&parts);
+    });
 }
 
 /// Computes the outputs of a single layer, their losses, and the derivatives with respect to the outputs.
-fn single_output(tail: &[Tensor], block: &mut Block, weight: f32) {
-    for (i, features) in block.features.iter().enumerate() {
-        let bucket = features.output_bucket;
-        let output = sum(&block.head_sums[i]) + tail[0].values[bucket];
+fn single_output<'a>(
+    tail: &[Tensor],
+    tile_blocks: impl Iterator<Item = &'a TileBlock> + Clone,
+    block: &mut Block,
+    weight: f32,
+) {
+    for (i, &bucket) in block.features.output_buckets.iter().enumerate() {
+        let bucket = usize::from(bucket);
+        let output = tile_blocks.clone().fold(tail[0].values[bucket], |sum, tile_block| sum + tile_block.head_sums[i]);
         let delta = add_loss(&mut block.loss, output, block.targets[i]) * weight;
         block.outputs[i] = output;
         block.deltas[i] = delta;
@@ -307,28 +403,27 @@ fn sum(row: &Row) -> f32 {
     parts[0]
 }
 
-/// Backward pass of a tile with a single layer: adds the gradients of one block to the tile's tensors.
-fn single_backward(tile: &mut Tile, number: usize, block: &Block) {
-    let Tile { features: feature_tensor, bias, head, .. } = tile;
+/// Backward pass of a tile with a single layer: adds the gradients of one block to the tile's tensors, except those of
+/// the feature weights, and replaces the accumulators by their gradients.
+fn single_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
+    let Tile { bias, head, .. } = tile;
     let weights: &[Row] = head.values.as_chunks().0;
     let head: &mut [Row] = head.gradient.as_chunks_mut().0;
-    let rows: &mut [Row] = feature_tensor.gradient.as_chunks_mut().0;
     let bias: &mut Row = bias.gradient.first_chunk_mut().expect("a tile's biases are one row");
-    for ((features, accumulators), &delta) in block.features.iter().zip(block.accumulators(number)).zip(&block.deltas) {
-        let mut gradients = [[0.0; TILE]; 2];
-        for perspective in 0..2 {
-            let (accumulator, gradient) = (&accumulators[perspective], &mut gradients[perspective]);
-            let row = 2 * features.output_bucket + perspective;
+    let positions = block.features.output_buckets.iter().zip(&mut tile_block.accumulators);
+    for ((&bucket, accumulators), &delta) in positions.zip(&block.deltas) {
+        for (perspective, accumulator) in accumulators.iter_mut().enumerate() {
+            let row = 2 * usize::from(bucket) + perspective;
             let (weights, head) = (&weights[row], &mut head[row]);
             for i in 0..TILE {
                 let clipped = accumulator[i].clamp(0.0, 1.0);
                 head[i] += delta * (clipped * clipped);
                 // A clipped activation has derivative zero.
                 let derivative = if clipped == accumulator[i] { clipped + clipped } else { 0.0 };
-                gradient[i] = delta * weights[i] * derivative;
+                accumulator[i] = delta * weights[i] * derivative;
+                bias[i] += accumulator[i];
             }
         }
-        scatter(rows, bias, features, &gradients);
     }
 }
 
@@ -341,31 +436,46 @@ fn products(accumulators: &[Row; 2]) -> Row {
     })
 }
 
-/// Runs a block through pairwise products and three layers, the first of `N` and the second of `second` neurons:
-/// forward, and backward to the sums of the first layer.
-fn layers<const N: usize>(network: &Network, second: usize, block: &mut Block, weight: f32) {
-    for (number, tile) in network.tiles.iter().enumerate() {
-        let (weights, bias) = (tile.feature_weights(), one_row(&tile.bias.values));
-        let transposed = transpose::<N>(tile.head.rows());
-        let accumulators = &mut block.accumulators[number * BLOCK..][..block.features.len()];
-        for ((features, accumulators), head_sums) in block.features.iter().zip(accumulators).zip(&mut block.head_sums) {
-            *accumulators = accumulate(weights, bias, features);
-            let products = products(accumulators);
-            let mut neurons = [0.0; N];
-            for (product, weights) in products.iter().zip(&transposed[TILE * features.output_bucket..]) {
+/// Forward pass of a tile with pairwise products and a first layer of `N` neurons.
+fn pairwise_forward<const N: usize>(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
+    let transposed = transpose::<N>(tile.head.rows());
+    let TileBlock { accumulators: sums, head_sums } = tile_block;
+    let head_sums: &mut [[f32; N]] = head_sums.as_chunks_mut().0;
+    accumulators(tile, sums, &block.features, |i, bucket, accumulators| {
+        let products = products(accumulators);
+        // Two sums, because an addition must wait for the one before.
+        let mut neurons = [[0.0; N]; 2];
+        let weights = transposed[TILE * bucket..].as_chunks::<2>().0;
+        for (products, weights) in products.as_chunks::<2>().0.iter().zip(weights) {
+            for half in 0..2 {
                 for n in 0..N {
-                    neurons[n] += product * weights[n];
+                    neurons[half][n] += products[half] * weights[half][n];
                 }
             }
+        }
+        head_sums[i] = std::array::from_fn(|n| neurons[0][n] + neurons[1][n]);
+    });
+}
+
+/// Runs a block through the layers that follow pairwise products, the first of `N` and the second of `second` neurons:
+/// forward, and backward to the sums of the first layer.
+fn layers<'a, const N: usize>(
+    tail: &[Tensor],
+    second: usize,
+    tile_blocks: impl Iterator<Item = &'a TileBlock> + Clone,
+    block: &mut Block,
+    weight: f32,
+) {
+    let [bias1, weights2, bias2, weights3, bias3] = tail else { unreachable!("there are five") };
+    for (i, &bucket) in block.features.output_buckets.iter().enumerate() {
+        let bucket = usize::from(bucket);
+        let mut sums1: [f32; N] = std::array::from_fn(|n| bias1.values[bucket * N + n]);
+        for tile_block in tile_blocks.clone() {
+            let head_sums = &tile_block.head_sums.as_chunks::<N>().0[i];
             for n in 0..N {
-                head_sums[n] += neurons[n];
+                sums1[n] += head_sums[n];
             }
         }
-    }
-    let [bias1, weights2, bias2, weights3, bias3] = &network.tail[..] else { unreachable!("there are five") };
-    for (i, features) in block.features.iter().enumerate() {
-        let bucket = features.output_bucket;
-        let sums1: [f32; N] = std::array::from_fn(|n| block.head_sums[i][n] + bias1.values[bucket * N + n]);
         let layer1 = sums1.map(screlu);
         let weights2 = &weights2.values.as_chunks::<N>().0[bucket * second..][..second];
         let bias2 = &bias2.values[bucket * second..][..second];
@@ -425,36 +535,35 @@ fn screlu_derivative(sum: f32) -> f32 {
     if (0.0..=1.0).contains(&sum) { 2.0 * sum } else { 0.0 }
 }
 
-/// Backward pass of a tile with pairwise products: adds the gradients of one block to the tile's tensors.
-fn pairwise_backward(tile: &mut Tile, number: usize, block: &Block) {
-    let Tile { features: feature_tensor, bias, head, .. } = tile;
+/// Backward pass of a tile with pairwise products: adds the gradients of one block to the tile's tensors, except those
+/// of the feature weights, and replaces the accumulators by their gradients.
+fn pairwise_backward<const N: usize>(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
+    let Tile { bias, head, .. } = tile;
     let weights: &[Row] = head.values.as_chunks().0;
     let head: &mut [Row] = head.gradient.as_chunks_mut().0;
-    let rows: &mut [Row] = feature_tensor.gradient.as_chunks_mut().0;
     let bias: &mut Row = bias.gradient.first_chunk_mut().expect("a tile's biases are one row");
-    let width = block.deltas.len() / BLOCK;
-    let deltas = block.deltas.chunks_exact(width);
-    for ((features, accumulators), deltas) in block.features.iter().zip(block.accumulators(number)).zip(deltas) {
+    let positions = block.features.output_buckets.iter().zip(&mut tile_block.accumulators);
+    for ((&bucket, accumulators), deltas) in positions.zip(block.deltas.as_chunks::<N>().0) {
         let products = products(accumulators);
         let mut product_gradient = [0.0; TILE];
-        let bucket = width * features.output_bucket..width * (features.output_bucket + 1);
+        let bucket = N * usize::from(bucket)..N * (usize::from(bucket) + 1);
         for ((weights, head), &delta) in weights[bucket.clone()].iter().zip(&mut head[bucket]).zip(deltas) {
             for i in 0..TILE {
                 head[i] += delta * products[i];
                 product_gradient[i] += delta * weights[i];
             }
         }
-        let mut gradients = [[0.0; TILE]; 2];
-        for perspective in 0..2 {
-            let (accumulator, gradient) = (&accumulators[perspective], &mut gradients[perspective]);
+        for (perspective, accumulator) in accumulators.iter_mut().enumerate() {
             for i in 0..PAIRS {
                 let product_gradient = product_gradient[perspective * PAIRS + i];
                 let (left, right) = (accumulator[i], accumulator[PAIRS + i]);
                 let (clipped_left, clipped_right) = (left.clamp(0.0, 1.0), right.clamp(0.0, 1.0));
-                gradient[i] = if left == clipped_left { product_gradient * clipped_right } else { 0.0 };
-                gradient[PAIRS + i] = if right == clipped_right { product_gradient * clipped_left } else { 0.0 };
+                accumulator[i] = if left == clipped_left { product_gradient * clipped_right } else { 0.0 };
+                accumulator[PAIRS + i] = if right == clipped_right { product_gradient * clipped_left } else { 0.0 };
+            }
+            for i in 0..TILE {
+                bias[i] += accumulator[i];
             }
         }
-        scatter(rows, bias, features, &gradients);
     }
 }

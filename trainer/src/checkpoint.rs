@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// First 8 bytes of the file. The SHA-256 of the body (32 bytes) and the body follow.
-const MAGIC: &[u8; 8] = b"KILNTRN1";
+const MAGIC: &[u8; 8] = b"KILNTRN2";
 
 /// Log entry of one superbatch. The field names are the keys of the JSON log.
 #[derive(Clone, Debug, Decode, Encode, PartialEq, Serialize)]
@@ -50,6 +50,8 @@ struct Checkpoint {
     progress: Progress,
     /// Values, first and second moments of each tensor, in the order of [`Network::tensors_mut`].
     tensors: Vec<[Vec<f32>; 3]>,
+    /// `Network::updated`.
+    updated: Vec<u64>,
 }
 
 /// Writes a checkpoint atomically, by [`replace`]. `run_hash` identifies the run; [`load`] compares it.
@@ -59,7 +61,8 @@ struct Checkpoint {
 pub fn save(file: &Path, run_hash: [u8; 32], progress: &Progress, network: &mut Network) -> Result<()> {
     let tensors = network.tensors_mut().into_iter();
     let tensors = tensors.map(|tensor| [&tensor.values, &tensor.first_moment, &tensor.second_moment].map(Clone::clone));
-    let checkpoint = Checkpoint { run_hash, progress: progress.clone(), tensors: tensors.collect() };
+    let tensors = tensors.collect();
+    let checkpoint = Checkpoint { run_hash, progress: progress.clone(), tensors, updated: network.updated.clone() };
     let body = bincode::encode_to_vec(&checkpoint, bincode::config::standard())?;
     write(file, &[MAGIC, &*Sha256::digest(&body), &body].concat())
 }
@@ -85,17 +88,20 @@ pub fn load(file: &Path, run_hash: [u8; 32], network: &mut Network) -> Result<Op
         "{} belongs to a run with other settings or data; remove it, or choose another output folder",
         file.display()
     );
+    let features = network.updated.len();
     let tensors = network.tensors_mut();
     let length = |values: &Vec<f32>| values.len();
     let expected = tensors.iter().map(|tensor| [tensor.values.len(); 3]);
     ensure!(
-        found.tensors.iter().map(|tensor| tensor.each_ref().map(length)).eq(expected),
+        found.tensors.iter().map(|tensor| tensor.each_ref().map(length)).eq(expected)
+            && found.updated.len() == features,
         "{} has tensors of other shapes; remove it to restart the training",
         file.display()
     );
     for (tensor, [values, first, second]) in tensors.into_iter().zip(found.tensors) {
         (tensor.values, tensor.first_moment, tensor.second_moment) = (values, first, second);
     }
+    network.updated = found.updated;
     network.merge_factorisers();
     Ok(Some(found.progress))
 }

@@ -1,7 +1,7 @@
 //! The run file: the settings of one training run, in TOML.
 
 use crate::network::with_quantisation;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_output_buckets};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -63,9 +63,11 @@ pub struct NetworkConfig {
     /// Whether both kings share one plane of 64 features.
     #[serde(default)]
     pub merged_kings: bool,
-    /// Whether each piece has separate features by threat state (attacked, attacked by a lesser piece, defended).
-    #[serde(default)]
-    pub threats: bool,
+    /// How features tell which pieces are attacked and defended: `none`; `states`, by separate features of a piece by
+    /// threat state (attacked, attacked by a lesser piece, defended); or `pairs`, by a feature for each piece that
+    /// attacks or defends another.
+    #[serde(default = "none")]
+    pub threats: String,
 }
 
 /// The `[training]` section: hyperparameters and checkpoint interval.
@@ -134,6 +136,10 @@ pub enum Schedule {
 
 fn one() -> u8 {
     1
+}
+
+fn none() -> String {
+    Threats::None.to_string()
 }
 
 fn yes() -> bool {
@@ -229,12 +235,13 @@ impl NetworkConfig {
         };
         let buckets = self.output_buckets;
         ensure!((1..=8).contains(&buckets), "network.output_buckets is {buckets}; allowed are 1 to 8");
+        let threats = self.threats.parse().map_err(|error| anyhow!("network.threats: {error}"))?;
         let header = with_quantisation(Header {
             inputs: Inputs {
                 mirrored: self.mirrored,
                 merged_kings: self.merged_kings,
                 king_buckets: std::array::from_fn(king_bucket),
-                threats: if self.threats { Threats::States } else { Threats::None },
+                threats,
             },
             head: match self.layers {
                 Some([first, second]) => Head::Layers { first, second },

@@ -7,11 +7,14 @@
 
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
-use kiln::tables::attacks;
+use kiln::tables::{attacks, threat_pairs};
 use kiln::types::{Bitboard, Color, Piece, PieceType, Square};
 use kiln_gen::network::{Asset, Head, Header, THREAT_STATES, Threats, Weights, is_less, threat_state};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+use std::mem;
+use std::ops::Range;
 
 /// Neurons in a tile. The width of an accumulator is a multiple of it.
 pub const TILE: usize = 32;
@@ -23,6 +26,8 @@ pub type Row = [f32; TILE];
 /// Maximum magnitude of a weight: 127 steps of 1/64 and 505 of 1/255, as in the trainer bullet. It keeps products and
 /// accumulators of the quantised network from overflowing.
 const WEIGHT_LIMIT: f32 = 1.98;
+/// Maximum magnitude of the weight of a pair of pieces, whose quantised weights are bytes.
+const PAIR_LIMIT: f32 = 127.0 / QA as f32;
 /// Quantisation of feature weights and activations: integer units per 1.0.
 const QA: u16 = 255;
 /// Quantisation of the weights of the head's first layer: integer units per 1.0.
@@ -61,27 +66,67 @@ pub struct OptimiserStep {
     pub weight_decay: f32,
 }
 
+/// The factors of an AdamW step (Loshchilov and Hutter 2019), after some number of steps in which the gradient was zero
+/// and the values were left alone.
+#[derive(Clone, Copy)]
+struct Factors {
+    /// What remains of the first moment, of the second, and of the values by weight decay.
+    keep: [f32; 3],
+    rate: f32,
+    epsilon: f32,
+}
+
+const BETA1: f32 = 0.9;
+const BETA2: f32 = 0.999;
+
+impl OptimiserStep {
+    /// Returns the factors for values that were last updated in the step before.
+    fn factors(self) -> Factors {
+        let correction = |beta: f32| 1.0 - f64::from(beta).powf(self.number as f64);
+        // Bias correction: the moments start at zero.
+        let root = correction(BETA2).sqrt() as f32;
+        let rate = self.learning_rate * root / correction(BETA1) as f32;
+        Factors { keep: [BETA1, BETA2, 1.0 - self.learning_rate * self.weight_decay], rate, epsilon: 1e-8 * root }
+    }
+}
+
+impl Factors {
+    /// Returns the factors for values that were last updated `steps` steps ago, given those for one step: moments and
+    /// values decay once for each.
+    fn after(self, steps: u64) -> Self {
+        let steps = i32::try_from(steps).unwrap_or(i32::MAX);
+        Self { keep: self.keep.map(|keep| keep.powi(steps)), ..self }
+    }
+}
+
 impl Tensor {
     fn new(values: Vec<f32>, limit: f32) -> Self {
         let zeros = vec![0.0; values.len()];
         Self { gradient: zeros.clone(), first_moment: zeros.clone(), second_moment: zeros, values, limit }
     }
 
-    /// Updates the values by one AdamW step (Loshchilov and Hutter 2019), clamps them, and zeroes the gradient.
+    /// Updates the values by one AdamW step, clamps them, and zeroes the gradient.
     pub fn update(&mut self, step: OptimiserStep) {
-        const BETA1: f32 = 0.9;
-        const BETA2: f32 = 0.999;
-        let correction = |beta: f32| 1.0 - f64::from(beta).powf(step.number as f64);
-        // Bias correction: the moments start at zero.
-        let root = correction(BETA2).sqrt() as f32;
-        let rate = step.learning_rate * root / correction(BETA1) as f32;
-        let epsilon = 1e-8 * root;
-        let keep = 1.0 - step.learning_rate * step.weight_decay;
+        self.update_range(0..self.values.len(), step.factors());
+    }
+
+    /// Updates some rows of [`TILE`] values like [`Self::update`]. The number of the first row is `first`.
+    fn update_rows(&mut self, updates: &[RowUpdate], first: usize) {
+        for &RowUpdate { row, factors } in updates {
+            let start = (row - first) * TILE;
+            self.update_range(start..start + TILE, factors);
+        }
+    }
+
+    #[inline]
+    fn update_range(&mut self, range: Range<usize>, factors: Factors) {
+        let Factors { keep: [keep1, keep2, keep], rate, epsilon } = factors;
         let limit = self.limit;
-        let moments = self.first_moment.iter_mut().zip(&mut self.second_moment);
-        for ((value, gradient), (first, second)) in self.values.iter_mut().zip(&mut self.gradient).zip(moments) {
-            *first = BETA1 * *first + (1.0 - BETA1) * *gradient;
-            *second = BETA2 * *second + (1.0 - BETA2) * *gradient * *gradient;
+        let (values, gradient) = (&mut self.values[range.clone()], &mut self.gradient[range.clone()]);
+        let moments = self.first_moment[range.clone()].iter_mut().zip(&mut self.second_moment[range]);
+        for ((value, gradient), (first, second)) in values.iter_mut().zip(gradient).zip(moments) {
+            *first = keep1 * *first + (1.0 - BETA1) * *gradient;
+            *second = keep2 * *second + (1.0 - BETA2) * *gradient * *gradient;
             let updated = *value * keep - rate * *first / (second.sqrt() + epsilon);
             *value = updated.clamp(-limit, limit);
             *gradient = 0.0;
@@ -92,6 +137,19 @@ impl Tensor {
     pub fn rows(&self) -> &[Row] {
         self.values.as_chunks().0
     }
+
+    /// Returns the gradient as rows of [`TILE`] numbers.
+    pub(crate) fn gradient_rows(&mut self) -> &mut [Row] {
+        self.gradient.as_chunks_mut().0
+    }
+}
+
+/// A row of feature weights to update.
+#[derive(Clone, Copy)]
+struct RowUpdate {
+    /// Feature, those of pairs of pieces after all others.
+    row: usize,
+    factors: Factors,
 }
 
 /// The parameters of [`TILE`] accumulator neurons. All tensors consist of rows of [`TILE`] numbers.
@@ -100,6 +158,8 @@ pub struct Tile {
     /// Feature weights, one row per feature: (king bucket, threat state, plane, square). With a factoriser, what is
     /// added to its row.
     pub features: Tensor,
+    /// Weights of the features of pairs of pieces, one row per feature. Empty without them.
+    pub pairs: Tensor,
     /// Factoriser: weights shared by all king buckets and threat states, one row per (plane, square). Empty without
     /// one.
     pub factoriser: Tensor,
@@ -114,7 +174,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// Returns the effective feature weights, one row per feature, with the factoriser added.
+    /// Returns the effective feature weights except those of pairs, one row per feature, with the factoriser added.
     pub fn feature_weights(&self) -> &[Row] {
         if self.merged.is_empty() { self.features.rows() } else { &self.merged }
     }
@@ -142,10 +202,14 @@ impl Tile {
         }
     }
 
-    /// Updates all tensors of the tile by one optimiser step.
-    pub fn update(&mut self, step: OptimiserStep) {
+    /// Updates all tensors of the tile by one optimiser step, but only these rows of the feature weights.
+    fn update(&mut self, step: OptimiserStep, rows: &[RowUpdate]) {
         self.sum_factoriser_gradient();
-        for tensor in [&mut self.features, &mut self.factoriser, &mut self.bias, &mut self.head] {
+        let count = self.features.rows().len();
+        let (features, pairs) = rows.split_at(rows.partition_point(|update| update.row < count));
+        self.features.update_rows(features, 0);
+        self.pairs.update_rows(pairs, count);
+        for tensor in [&mut self.factoriser, &mut self.bias, &mut self.head] {
             tensor.update(step);
         }
         self.merge();
@@ -161,6 +225,10 @@ pub struct Network {
     /// The head's other tensors, each by output bucket. With a single layer, the output bias. With several, first
     /// biases, second weights, second biases, third weights and third biases, in the order of [`Weights::Layers`].
     pub tail: Vec<Tensor>,
+    /// Whether the gradient of a feature's weights may differ from zero.
+    pub(crate) touched: Vec<bool>,
+    /// The step that last updated a feature's weights, 0 before the first.
+    pub(crate) updated: Vec<u64>,
 }
 
 impl Network {
@@ -200,7 +268,9 @@ impl Network {
                 (head, tail)
             }
         };
-        let tensors = AssetTensors { features: shared.repeat(sets), bias: vec![0.0; hidden], head, tail };
+        // A pair that no position has must not count.
+        let pairs = vec![0.0; header.inputs.threats.pairs() * hidden];
+        let tensors = AssetTensors { features: shared.repeat(sets), pairs, bias: vec![0.0; hidden], head, tail };
         Ok(Self::from_tensors(header, factoriser, &tensors))
     }
 
@@ -228,8 +298,13 @@ impl Network {
                 [first_bias, second, second_bias, third, third_bias].map(Clone::clone).to_vec(),
             ),
         };
-        let tensors =
-            AssetTensors { features: units(&asset.features, QA), bias: units(&asset.feature_bias, QA), head, tail };
+        let tensors = AssetTensors {
+            features: units(&asset.features, QA),
+            pairs: asset.pairs.iter().map(|&w| f32::from(w) / f32::from(QA)).collect(),
+            bias: units(&asset.feature_bias, QA),
+            head,
+            tail,
+        };
         Ok(Self::from_tensors(header, factoriser, &tensors))
     }
 
@@ -245,8 +320,10 @@ impl Network {
         let tiles = (0..hidden / TILE)
             .map(|tile| {
                 let neurons = tile_neurons(hidden, layers, tile);
-                let rows = tensors.features.chunks_exact(hidden);
-                let mut features: Vec<f32> = rows.flat_map(|row| neurons.map(|n| row[n])).collect();
+                let cut = |values: &[f32]| -> Vec<f32> {
+                    values.chunks_exact(hidden).flat_map(|row| neurons.map(|n| row[n])).collect()
+                };
+                let mut features = cut(&tensors.features);
                 let mut shared = Vec::new();
                 if factoriser {
                     shared = vec![0.0; shared_rows * TILE];
@@ -257,44 +334,48 @@ impl Network {
                         copy.iter_mut().zip(&shared).for_each(|(value, shared)| *value -= shared);
                     }
                 }
-                let head = tensors.head.chunks_exact(hidden);
-                let head: Vec<f32> = head.flat_map(|row| neurons.map(|n| row[n])).collect();
                 let mut tile = Tile {
                     features: Tensor::new(features, limit),
+                    pairs: Tensor::new(cut(&tensors.pairs), PAIR_LIMIT),
                     factoriser: Tensor::new(shared, limit),
                     merged: Vec::new(),
                     bias: Tensor::new(neurons.map(|n| tensors.bias[n]).to_vec(), WEIGHT_LIMIT),
-                    head: Tensor::new(head, WEIGHT_LIMIT),
+                    head: Tensor::new(cut(&tensors.head), WEIGHT_LIMIT),
                 };
                 tile.merge();
                 tile
             })
             .collect();
         let tail = tensors.tail.iter().map(|values| Tensor::new(values.clone(), WEIGHT_LIMIT)).collect();
-        Self { header, tiles, tail }
+        let count = (tensors.features.len() + tensors.pairs.len()) / hidden;
+        Self { header, tiles, tail, touched: vec![false; count], updated: vec![0; count] }
     }
 
     /// Joins the tiles: the inverse of [`Self::from_tensors`].
     fn tensors(&self) -> AssetTensors {
         let hidden = self.header.hidden as usize;
         let layers = self.header.head != Head::Single;
+        let Tile { pairs, .. } = &self.tiles[0];
         let rows = self.tiles[0].feature_weights().len();
         let head: usize = self.tiles.iter().map(|tile| tile.head.values.len()).sum();
         let mut all = AssetTensors {
             features: vec![0.0; rows * hidden],
+            pairs: vec![0.0; pairs.rows().len() * hidden],
             bias: vec![0.0; hidden],
             head: vec![0.0; head],
             tail: self.tail.iter().map(|tensor| tensor.values.clone()).collect(),
         };
         for (number, tile) in self.tiles.iter().enumerate() {
             let neurons = tile_neurons(hidden, layers, number);
-            for (row, values) in all.features.chunks_exact_mut(hidden).zip(tile.feature_weights()) {
-                neurons.iter().zip(values).for_each(|(&n, &value)| row[n] = value);
-            }
-            neurons.iter().zip(&tile.bias.values).for_each(|(&n, &value)| all.bias[n] = value);
-            for (row, values) in all.head.chunks_exact_mut(hidden).zip(tile.head.rows()) {
-                neurons.iter().zip(values).for_each(|(&n, &value)| row[n] = value);
-            }
+            let join = |all: &mut [f32], rows: &[Row]| {
+                for (all, row) in all.chunks_exact_mut(hidden).zip(rows) {
+                    neurons.iter().zip(row).for_each(|(&n, &value)| all[n] = value);
+                }
+            };
+            join(&mut all.features, tile.feature_weights());
+            join(&mut all.pairs, tile.pairs.rows());
+            join(&mut all.bias, tile.bias.rows());
+            join(&mut all.head, tile.head.rows());
         }
         all
     }
@@ -305,7 +386,7 @@ impl Network {
     /// # Errors
     /// If the asset fails its own checks.
     pub fn to_asset(&self) -> Result<Asset> {
-        let AssetTensors { features, bias, head, tail } = self.tensors();
+        let AssetTensors { features, pairs, bias, head, tail } = self.tensors();
         let integers =
             |values: &[f32], unit: u16| values.iter().map(|v| (v * f32::from(unit)).round() as i16).collect::<Vec<_>>();
         let weights = match self.header.head {
@@ -325,7 +406,7 @@ impl Network {
             header: self.header.clone(),
             features: integers(&features, QA),
             feature_bias: integers(&bias, QA),
-            pairs: Vec::new(),
+            pairs: integers(&pairs, QA).iter().map(|&w| w as i8).collect(),
             weights,
         };
         Asset::from_bytes(&asset.to_bytes()).context("the trained network is not a valid asset")
@@ -339,13 +420,30 @@ impl Network {
     /// Returns all tensors in a fixed order: those of each tile, then [`Self::tail`].
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         let tiles = self.tiles.iter_mut().flat_map(|tile| {
-            let Tile { features, factoriser, bias, head, merged: _ } = tile;
-            [features, factoriser, bias, head]
+            let Tile { features, pairs, factoriser, bias, head, merged: _ } = tile;
+            [features, pairs, factoriser, bias, head]
         });
         tiles.chain(&mut self.tail).collect()
     }
 
-    /// Recomputes the effective feature weights. Call it after changing values other than by [`Tile::update`].
+    /// Updates the network by one optimiser step and zeroes the gradients.
+    ///
+    /// The weights of a feature that was in no position since the last step are left alone. When they are next updated,
+    /// their moments and the weight decay catch up on the steps missed.
+    pub fn update(&mut self, step: OptimiserStep) {
+        let factors = step.factors();
+        let mut rows = Vec::new();
+        for (row, (touched, updated)) in self.touched.iter_mut().zip(&mut self.updated).enumerate() {
+            if mem::take(touched) {
+                rows.push(RowUpdate { row, factors: factors.after(step.number - *updated) });
+                *updated = step.number;
+            }
+        }
+        self.tiles.par_iter_mut().for_each(|tile| tile.update(step, &rows));
+        self.tail.iter_mut().for_each(|tensor| tensor.update(step));
+    }
+
+    /// Recomputes the effective feature weights. Call it after changing values other than by [`Self::update`].
     pub fn merge_factorisers(&mut self) {
         self.tiles.iter_mut().for_each(Tile::merge);
     }
@@ -354,6 +452,7 @@ impl Network {
 /// The tensors of a network in the order of an asset, without tiles or factoriser.
 struct AssetTensors {
     features: Vec<f32>,
+    pairs: Vec<f32>,
     bias: Vec<f32>,
     head: Vec<f32>,
     tail: Vec<Vec<f32>>,
@@ -388,69 +487,129 @@ impl UniformRng {
 #[derive(Clone, Debug)]
 pub struct FeatureSet {
     /// First feature of each plane by perspective (side to move, other side) and piece code.
-    planes: [[u16; 16]; 2],
+    planes: [[u32; 16]; 2],
     /// By king square: the feature offset of the king bucket, and the XOR mask that mirrors squares.
-    kings: [(u16, u8); 64],
+    kings: [(u32, u8); 64],
     output_buckets: [u8; 33],
     /// Features from one threat state to the next; 0 without threat states.
-    state_stride: u16,
+    state_stride: u32,
+    /// The first feature of pairs of pieces, if there are such features.
+    first_pair: Option<u32>,
 }
 
-/// The active features of a position.
-#[derive(Clone, Copy, Debug, Default)]
+/// The active features of some positions: for each position, a list for the side to move and one for the other side.
+#[derive(Clone, Debug, Default)]
 pub struct Features {
-    /// Feature indices by perspective: side to move, other side. Only the first [`Self::count`] are valid.
-    pub indices: [[u16; 32]; 2],
-    /// Number of active features per perspective: one per piece.
-    pub count: usize,
-    /// Output bucket.
-    pub output_bucket: usize,
+    /// Feature indices, list after list. In each list, those of pairs of pieces come last.
+    pub indices: Vec<u32>,
+    /// Where each list ends.
+    ends: Vec<u32>,
+    /// Output bucket by position.
+    pub output_buckets: Vec<u8>,
+}
+
+impl Features {
+    /// Returns the number of positions.
+    pub fn count(&self) -> usize {
+        self.output_buckets.len()
+    }
+
+    /// Removes all positions.
+    pub fn clear(&mut self) {
+        self.indices.clear();
+        self.ends.clear();
+        self.output_buckets.clear();
+    }
+
+    /// Returns the lists: two for each position.
+    pub fn lists(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.indices[start as usize..end as usize])
+    }
 }
 
 impl FeatureSet {
     /// Builds the tables for a header.
     pub fn new(header: &Header) -> Self {
-        let size = (header.planes() * 64) as u16;
+        let size = (header.planes() * 64) as u32;
         let (state_stride, bucket_stride) =
-            if header.inputs.threats == Threats::States { (size, THREAT_STATES as u16 * size) } else { (0, size) };
+            if header.inputs.threats == Threats::States { (size, THREAT_STATES as u32 * size) } else { (0, size) };
         let plane = |piece: usize, own: usize| {
             let (color, kind) = (piece >> 3, piece & 7);
             let is_own = color == own || (kind == 5 && header.inputs.merged_kings);
-            64 * (if is_own { kind } else { 6 + kind }) as u16
+            64 * (if is_own { kind } else { 6 + kind }) as u32
         };
         let planes = [0, 1].map(|own| std::array::from_fn(|piece| if piece & 7 < 6 { plane(piece, own) } else { 0 }));
         let kings = std::array::from_fn(|square| {
             let flip = if header.inputs.mirrored && square % 8 >= 4 { 7 } else { 0 };
-            (bucket_stride * u16::from(header.inputs.king_buckets[square ^ flip]), flip as u8)
+            (bucket_stride * u32::from(header.inputs.king_buckets[square ^ flip]), flip as u8)
         });
-        Self { planes, kings, output_buckets: header.output_buckets, state_stride }
+        let first_pair = (header.inputs.threats == Threats::Pairs).then(|| header.king_bucket_count() as u32 * size);
+        Self { planes, kings, output_buckets: header.output_buckets, state_stride, first_pair }
     }
 
-    /// Returns the active features of a position.
-    pub fn features(&self, board: &ChessBoard) -> Features {
-        let mut features = Features::default();
-        let (first, flip) = self.kings[usize::from(board.our_ksq()) & 63];
+    /// Adds a position to `features`.
+    pub fn push(&self, board: &ChessBoard, features: &mut Features) {
         // A `ChessBoard` has squares from the side to move's view, except the other king's, from the other side's view.
-        let (other_first, other_flip) = self.kings[usize::from(board.opp_ksq()) & 63];
-        let other_flip = other_flip ^ 56;
-        let [own, other] = &mut features.indices;
+        let kings = [(board.our_ksq(), 0), (board.opp_ksq(), 56)];
         let attacks = if self.state_stride > 0 { Attacks::of(board) } else { [Attacks::default(); 2] };
-        let pieces = board.into_iter().zip(own.iter_mut().zip(other));
-        for ((piece, square), (own, other)) in pieces {
-            let piece = usize::from(piece) & 15;
-            let (side, kind) = (piece / 8, piece % 8);
-            let contains = |set: Bitboard| set.0 >> square & 1 == 1;
-            let (friends, enemies) = (&attacks[side], &attacks[1 - side]);
-            let state = threat_state(contains(enemies.all), contains(enemies.by_less[kind]), contains(friends.all));
-            let offset = self.state_stride * state as u16;
-            let (first, other_first) = (first + offset, other_first + offset);
-            *own = first + self.planes[0][piece] + u16::from(square ^ flip);
-            *other = other_first + self.planes[1][piece] + u16::from(square ^ other_flip);
-            features.count += 1;
+        let mut pairs = [[0; 4]; MOST_PAIRS];
+        let pairs = self.first_pair.map(|first| (first, list_pairs(board, &mut pairs)));
+        for (own, ((king, ranks), planes)) in kings.into_iter().zip(&self.planes).enumerate() {
+            let (first, files) = self.kings[usize::from(king) & 63];
+            let relative = |square: u8| square ^ ranks ^ files;
+            for (piece, square) in *board {
+                let piece = usize::from(piece) & 15;
+                let (side, kind) = (piece / 8, piece % 8);
+                let contains = |set: Bitboard| set.0 >> square & 1 == 1;
+                let (friends, enemies) = (&attacks[side], &attacks[1 - side]);
+                let state = threat_state(contains(enemies.all), contains(enemies.by_less[kind]), contains(friends.all));
+                let set = first + self.state_stride * state as u32;
+                features.indices.push(set + planes[piece] + u32::from(relative(square)));
+            }
+            if let Some((first, pairs)) = pairs {
+                let table = threat_pairs();
+                let place = |piece: u8, square: u8| {
+                    (
+                        usize::from(piece % 8) + if usize::from(piece / 8) == own { 0 } else { 6 },
+                        relative(square).into(),
+                    )
+                };
+                for &[attacker, from, victim, to] in pairs {
+                    let ((attacker, from), (victim, to)) = (place(attacker, from), place(victim, to));
+                    let feature = table.feature(attacker, from, victim, to);
+                    features.indices.extend(feature.map(|feature| first + feature as u32));
+                }
+            }
+            features.ends.push(features.indices.len() as u32);
         }
-        features.output_bucket = usize::from(self.output_buckets[features.count]);
-        features
+        features.output_buckets.push(self.output_buckets[board.occ().count_ones() as usize]);
     }
+}
+
+/// The most pairs of pieces of which one attacks the other: each of 30 pieces attacks at most eight.
+const MOST_PAIRS: usize = 30 * 8;
+
+/// Lists the pairs of pieces of which one, no king, attacks the other, no king either: piece code and square of the
+/// attacker, then of the victim. Returns the part of `pairs` that was filled.
+fn list_pairs<'a>(board: &ChessBoard, pairs: &'a mut [[u8; 4]; MOST_PAIRS]) -> &'a [[u8; 4]] {
+    const KING: u8 = 5;
+    let mut pieces = [KING; 64];
+    let mut victims = 0;
+    for (piece, square) in *board {
+        pieces[usize::from(square)] = piece;
+        victims |= u64::from(piece % 8 != KING) << square;
+    }
+    let mut count = 0;
+    for from in Bitboard(victims) {
+        let attacker = pieces[from.index()];
+        let piece = Piece::new(Color::ALL[usize::from(attacker / 8)], PieceType::ALL[usize::from(attacker % 8)]);
+        for to in Bitboard(attacks(piece, from, Bitboard(board.occ())).0 & victims) {
+            pairs[count] = [attacker, from.index() as u8, pieces[to.index()], to.index() as u8];
+            count += 1;
+        }
+    }
+    &pairs[..count]
 }
 
 /// Squares attacked by one side.

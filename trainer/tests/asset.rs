@@ -39,6 +39,8 @@ fn shapes() -> Vec<Header> {
         Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: Threats::None },
         Inputs { threats: Threats::States, ..single.inputs.clone() },
         Inputs { mirrored: true, merged_kings: true, king_buckets: by_side, threats: Threats::States },
+        Inputs { threats: Threats::Pairs, ..single.inputs.clone() },
+        Inputs { mirrored: true, merged_kings: true, king_buckets: by_side, threats: Threats::Pairs },
     ];
     let heads = [Head::Single, Head::Layers { first: 16, second: 32 }, Head::Layers { first: 32, second: 32 }];
     let with = |head| inputs.iter().map(move |inputs| (head, inputs.clone()));
@@ -80,5 +82,6 @@ fn an_asset_survives_the_round_trip() {
         let back = Network::from_asset(&asset, true).unwrap().to_asset().unwrap();
         assert_eq!(back.features, asset.features, "{}", asset.header.shape());
         assert_eq!((back.feature_bias, back.weights), (asset.feature_bias, asset.weights));
+        assert_eq!(back.pairs, asset.pairs, "{}", asset.header.shape());
     }
 }

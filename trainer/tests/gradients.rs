@@ -65,12 +65,15 @@ fn gradients_agree_with_finite_differences() {
     let plain = material().header;
     let buckets =
         Inputs { mirrored: true, merged_kings: true, king_buckets: four_king_buckets(), threats: Threats::States };
+    let pairs = Inputs { threats: Threats::Pairs, ..plain.inputs.clone() };
     let single = Header { hidden: 64, output_buckets: equal_output_buckets(4), ..plain.clone() };
     check(single.clone(), &positions);
     check(Header { inputs: buckets.clone(), ..single.clone() }, &positions);
+    check(Header { inputs: pairs.clone(), ..single.clone() }, &positions);
     for first in [16, 32] {
         let head = Head::Layers { first, second: 32 };
         check(Header { head, ..single.clone() }, &positions);
         check(Header { head, inputs: buckets.clone(), ..single.clone() }, &positions);
+        check(Header { head, inputs: pairs.clone(), ..single.clone() }, &positions);
     }
 }

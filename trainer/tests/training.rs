@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Instant;
 
 const SINGLE: &str = "hidden = 32\noutput_buckets = 2";
+const PAIRS: &str = "hidden = 32\nthreats = \"pairs\"";
 const LAYERS: &str = "hidden = 64\nlayers = [16, 32]\noutput_buckets = 2\n\
      king_buckets = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
 
@@ -21,7 +22,7 @@ fn prepare(folder: &Path, network: &str, superbatches: u64, batches: u64) {
         fs::write(folder.join(format!("{number}.viri.zst")), synthetic::shard(150, number).unwrap()).unwrap();
     }
     let text = format!(
-        "name = \"net\"\nseed = 9\ndata = [\".\"]\noutput = \"out\"\n[network]\n{network}\n[training]\n\
+        "name = \"net\"\nseed = 10\ndata = [\".\"]\noutput = \"out\"\n[network]\n{network}\n[training]\n\
          superbatches = {superbatches}\nbatches = {batches}\nbatch_size = 2048\nwarm_up = 5\n\
          rate = {{ kind = \"cosine\", start = 5e-3, end = 5e-4 }}\nwdl = {{ kind = \"constant\", value = 0.1 }}\n"
     );
@@ -43,7 +44,7 @@ fn asset(folder: &Path) -> Vec<u8> {
 
 #[test]
 fn learns_material_and_survives_quantisation() {
-    for network in [SINGLE, LAYERS] {
+    for network in [SINGLE, LAYERS, PAIRS] {
         let folder = tempfile::tempdir().unwrap();
         prepare(folder.path(), network, 4, 30);
         let records = fit(folder.path(), 2, |_| false).records;
@@ -63,7 +64,7 @@ fn learns_material_and_survives_quantisation() {
 
 #[test]
 fn results_do_not_depend_on_the_threads() {
-    for network in [SINGLE, LAYERS] {
+    for network in [SINGLE, LAYERS, PAIRS] {
         let [one, many] = [1, 5].map(|threads| {
             let folder = tempfile::tempdir().unwrap();
             prepare(folder.path(), network, 1, 4);
@@ -76,7 +77,7 @@ fn results_do_not_depend_on_the_threads() {
 
 #[test]
 fn a_kill_changes_nothing() {
-    for network in [SINGLE, LAYERS] {
+    for network in [SINGLE, LAYERS, PAIRS] {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         for folder in &folders {
             prepare(folder.path(), network, 2, 5);
@@ -140,7 +141,7 @@ fn checkpoints_of_other_runs_or_damaged_are_refused() {
     open().unwrap();
     let settings = folder.path().join("run.toml");
     let text = fs::read_to_string(&settings).unwrap();
-    fs::write(&settings, text.replace("seed = 9", "seed = 8")).unwrap();
+    fs::write(&settings, text.replace("seed = 10", "seed = 8")).unwrap();
     assert!(refusal().contains("other settings or data"), "{}", refusal());
     fs::write(&settings, &text).unwrap();
     fs::write(folder.path().join("3.viri.zst"), &good).unwrap();
