@@ -6,8 +6,9 @@
 use kiln::board::Position;
 use kiln::nnue::{Evaluator, FEATURE_SETS, HIDDEN, Network, SHAPE, THREATS};
 use kiln::simd::{self, Row, native};
-use kiln::types::{Color, Move};
-use kiln_gen::network::{Asset, Head, read_file, threat_state};
+use kiln::tables::threat_pairs;
+use kiln::types::{Bitboard, Color, File, Move, Piece};
+use kiln_gen::network::{Asset, Head, Threats, read_file, threat_state};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;
@@ -43,27 +44,57 @@ fn games(king_moves: bool) -> Vec<Game> {
     (0..GAMES).map(|_| game()).collect()
 }
 
-/// Returns the rows of feature weights in both accumulators of a position, as (side, row number).
+/// Returns the rows of weights in both accumulators of a position, as (side, row number). The numbers of pairs' rows
+/// follow those of the other features.
 fn rows(position: &Position) -> BTreeSet<(usize, usize)> {
     let mut rows = BTreeSet::new();
+    let piece = |square| position.piece_on(square).expect("the square is occupied");
     let threatened = Color::ALL.map(|color| position.threatened_by_lesser(color));
     for square in position.occupied() {
-        let piece = position.piece_on(square).expect("the square is occupied");
-        let (color, by) = (piece.color(), |side| position.is_attacked(square, side));
-        let state = if THREATS { threat_state(by(!color), threatened[color].has(square), by(color)) } else { 0 };
+        let (color, kind) = (piece(square).color(), piece(square).kind());
+        let by = |side| position.is_attacked(square, side);
+        let state = match THREATS {
+            Threats::States => threat_state(by(!color), threatened[color].has(square), by(color)),
+            Threats::None | Threats::Pairs => 0,
+        };
+        let attackers = match THREATS {
+            Threats::Pairs => position.attackers(square, position.occupied()),
+            Threats::None | Threats::States => Bitboard::EMPTY,
+        };
         for side in Color::ALL {
-            let relative = if side == Color::Black { square.flip_rank() } else { square };
-            let plane = 12 * state + 6 * usize::from(color != side) + piece.kind() as usize;
-            rows.insert((side as usize, 64 * plane + relative as usize));
+            let mirrored = SHAPE.inputs.mirrored && position.king(side).file() >= File::E;
+            let flip = if side == Color::Black { 56 } else { 0 } | if mirrored { 7 } else { 0 };
+            let plane = 12 * state + 6 * usize::from(color != side) + kind as usize;
+            rows.insert((side as usize, 64 * plane + (square as usize ^ flip)));
+            let relative = |piece: Piece| piece.kind() as usize + 6 * usize::from(piece.color() != side);
+            let pairs = attackers.into_iter().filter_map(|from| {
+                let (attacker, victim) = (relative(piece(from)), relative(piece(square)));
+                threat_pairs().feature(attacker, from as usize ^ flip, victim, square as usize ^ flip)
+            });
+            rows.extend(pairs.map(|pair| (side as usize, 768 * FEATURE_SETS + pair)));
         }
     }
     rows
 }
 
-/// Adds up rows, the least work that an update must do with them.
-fn add_up(weights: &[Row<HIDDEN>], rows: &[usize]) -> [i16; 32] {
-    let parts = rows.iter().flat_map(|&row| weights[row].0.as_chunks::<32>().0);
-    parts.fold([0; 32], |sums, part| std::array::from_fn(|i| sums[i].wrapping_add(part[i])))
+/// As many rows of weights as the network has, so that they compete for the same caches.
+struct Weights {
+    features: Vec<Row<HIDDEN>>,
+    pairs: Vec<[i8; HIDDEN]>,
+}
+
+impl Weights {
+    /// Adds up rows, the least work that an update must do with them.
+    fn add_up(&self, rows: &[usize]) -> [i16; 32] {
+        rows.iter().fold([0; 32], |sums, &row| match self.features.get(row) {
+            Some(row) => row.0.as_chunks::<32>().0.iter().fold(sums, add),
+            None => self.pairs[row - self.features.len()].as_chunks::<32>().0.iter().fold(sums, add),
+        })
+    }
+}
+
+fn add<T: Copy + Into<i16>>(sums: [i16; 32], part: &[T; 32]) -> [i16; 32] {
+    std::array::from_fn(|i| sums[i].wrapping_add(part[i].into()))
 }
 
 const CHAINS: usize = 12;
@@ -165,8 +196,8 @@ fn main() {
         }
     }
     let all_rows: Vec<_> = positions.iter().flat_map(|position| numbers(rows(position))).collect();
-    // As large as the feature weights, so that they compete for the same caches.
-    let weights = vec![Row([1; HIDDEN]); 768 * FEATURE_SETS];
+    let weights =
+        Weights { features: vec![Row([1; HIDDEN]); 768 * FEATURE_SETS], pairs: vec![[1; HIDDEN]; THREATS.pairs()] };
     let (mut in_quiet, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());
 
     let mut measurements = vec![
@@ -189,10 +220,10 @@ fn main() {
             play(&mut only_moves, &quiet, |_, position| _ = black_box(position));
         }),
         Measurement::new("lower bound: rows of a move, added up", count(&quiet), || {
-            black_box(add_up(&weights, &quiet_rows));
+            black_box(weights.add_up(&quiet_rows));
         }),
         Measurement::new("lower bound: rows of a position, added up", positions.len(), || {
-            black_box(add_up(&weights, &all_rows));
+            black_box(weights.add_up(&all_rows));
         }),
     ];
     let has_vectors = simd::NAME != "portable";
@@ -208,11 +239,14 @@ fn main() {
             measurement.fastest = measurement.fastest.min(start.elapsed());
         }
     }
+    let pairs = quiet_rows.iter().filter(|&&row| row >= 768 * FEATURE_SETS).count();
+    let per_move = |rows: usize| rows as f64 / count(&quiet) as f64;
     println!(
-        "{SHAPE}, {}, {:.2} rows of {} bytes per move",
+        "{SHAPE}, {}, {:.2} rows of {} bytes and {:.2} of {HIDDEN} per move",
         simd::NAME,
-        quiet_rows.len() as f64 / count(&quiet) as f64,
-        2 * HIDDEN
+        per_move(quiet_rows.len() - pairs),
+        2 * HIDDEN,
+        per_move(pairs)
     );
     let print = |name: &str, time: f64| println!("{name:<44}{time:>8.2} ns {:>14.0} per second", 1e9 / time);
     measurements.iter().for_each(|measurement| print(measurement.name, measurement.nanoseconds()));

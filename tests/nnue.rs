@@ -1,7 +1,12 @@
-//! The evaluation is symmetrical, and correct in clear cases.
+//! The evaluation is symmetrical, correct in clear cases, and the same whichever way accumulators are computed.
 
 use kiln::board::Position;
 use kiln::nnue::{Evaluator, Network};
+use kiln::tools::net::reference;
+use kiln_gen::hexadecimal;
+use kiln_gen::network::{Asset, Head, read_file};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 fn score(fen: &str) -> i32 {
     let position: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
@@ -43,4 +48,62 @@ fn an_extra_queen_wins() {
     let more = score("4k3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 1");
     let less = score("4k3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 b - - 0 1");
     assert!(more > 600 && less < -600, "{more} {less}");
+}
+
+/// Returns the asset that is embedded.
+fn embedded() -> Asset {
+    let file = std::env::var("EVALFILE").ok().filter(|path| !path.is_empty());
+    let file = file.as_deref().unwrap_or("assets/kiln.nnue.zst");
+    let asset = Asset::from_bytes(&read_file(file.as_ref()).unwrap()).unwrap();
+    assert_eq!(hexadecimal(&asset.header.sha256), Network::embedded().sha256(), "{file} is not the embedded network");
+    asset
+}
+
+/// Lines of moves and null moves, back and forth, in chess and Chess960, scored by one evaluator, which jumps from game
+/// to game too. Some positions are not scored, so that the next score needs several updates.
+#[test]
+fn incremental_equals_from_scratch_and_the_reference() {
+    let asset = embedded();
+    let tolerance = i64::from(asset.header.head != Head::Single);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let starts = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+        "1rkr4/pppppppp/8/8/8/8/PPPPPPPP/1RKR4 w DBdb - 0 1",
+        "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+        "8/3P1k2/1n6/8/2pPp3/8/P4K1p/6N1 b - d3 0 1",
+    ];
+    let mut evaluator = Evaluator::new(Network::embedded());
+    let mut scored = 0;
+    for fen in starts.into_iter().cycle().take(40) {
+        let mut line: Vec<Position> = vec![fen.parse().unwrap()];
+        evaluator.restart();
+        for _ in 0..150 {
+            let position = line.last().unwrap();
+            let moves = position.moves();
+            let choice = rng.next_u32() as usize;
+            let next = match choice % 16 {
+                // Not in check, which a null move would leave.
+                0 if !position.in_check() => position.make_null(),
+                1..4 if line.len() > 1 => {
+                    line.pop();
+                    evaluator.pop();
+                    continue;
+                }
+                _ if moves.is_empty() => break,
+                _ => position.make(moves[choice / 16 % moves.len()]),
+            };
+            evaluator.push(position);
+            line.push(next);
+            if rng.next_u32() % 4 != 0 {
+                let position = line.last().unwrap();
+                let score = evaluator.evaluate(position);
+                let fen = position.fen(true);
+                assert_eq!(score, Evaluator::new(Network::embedded()).evaluate(position), "{fen}");
+                assert!((i64::from(score.value()) - reference(&asset, position)).abs() <= tolerance, "{fen}");
+                scored += 1;
+            }
+        }
+    }
+    assert!(scored > 2000, "{scored}");
 }

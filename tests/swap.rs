@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 
 const POSITIONS: usize = 3000;
 
-fn shapes() -> [Header; 3] {
+fn shapes() -> [Header; 5] {
     let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: Threats::None };
     let header = |name: &str, inputs, hidden, head, output_buckets| Header {
         name: name.into(),
@@ -37,6 +37,20 @@ fn shapes() -> [Header; 3] {
             96,
             Head::Layers { first: 32, second: 32 },
             equal_output_buckets(3),
+        ),
+        header(
+            "kings and pairs",
+            Inputs { threats: Threats::Pairs, ..mirrored.clone() },
+            96,
+            Head::Single,
+            equal_output_buckets(2),
+        ),
+        header(
+            "pairs and layers",
+            Inputs { king_buckets: [0; 64], threats: Threats::Pairs, ..mirrored.clone() },
+            128,
+            Head::Layers { first: 16, second: 32 },
+            equal_output_buckets(8),
         ),
         header(
             "wide layers",
@@ -104,7 +118,8 @@ fn each_shape_agrees_with_the_reference() {
             .output()
             .unwrap();
         assert!(build.status.success(), "{shape}: {}", String::from_utf8_lossy(&build.stderr));
-        let scores = scores(&folder.join("target/debug/kiln"), &positions);
+        let engine = folder.join("target/debug/kiln");
+        let scores = scores(&engine, &positions);
         assert_eq!(scores.len(), positions.len(), "{shape}");
         let mut spread = 0;
         for (position, score) in positions.iter().zip(scores) {
@@ -118,6 +133,9 @@ fn each_shape_agrees_with_the_reference() {
             spread = spread.max(expected.abs());
         }
         assert!(spread > 100, "{shape}: all scores are within {spread}");
+        // Debug assertions compare each update of an accumulator with one from scratch.
+        let search = Command::new(&engine).args(["bench", "4"]).output().unwrap();
+        assert!(search.status.success(), "{shape}: {}", String::from_utf8_lossy(&search.stderr));
     }
 }
 

@@ -115,10 +115,22 @@ impl Position {
 
     /// Returns the byteboard as bytes, 0 for an empty square.
     #[inline]
-    fn places(&self) -> &Places {
+    pub(crate) fn places(&self) -> &Places {
         // SAFETY: `Option<Place>` has the size of a byte, every value of which is a valid `u8`; the board is aligned to
         // a cache line, as asserted above.
         unsafe { &*std::ptr::from_ref(&self.board).cast() }
+    }
+
+    /// Returns the attack tables, by color.
+    #[inline]
+    pub(crate) fn attack_tables(&self) -> &[Wordboard; 2] {
+        &self.attacks
+    }
+
+    /// Returns the square of each piece by color and id, stale once captured.
+    #[inline]
+    pub(crate) fn squares_by_id(&self) -> &[[Square; 16]; 2] {
+        &self.squares
     }
 
     /// Returns the piece on an occupied square, with its id.

@@ -1,20 +1,27 @@
 //! Accumulators along a line of moves, updated lazily from the features that changed.
 
 use super::head::Forward;
-use super::{FEATURE_SETS, HIDDEN, Network, SHAPE, THREATS};
+use super::pairs::{self, PairInputs, PairView};
+use super::rows::Rows;
+use super::{FEATURE_SETS, HIDDEN, Network, PAIRS, SHAPE, THREATS};
 use crate::board::{Position, piece_code};
-use crate::simd::{Aligned, Row, native};
+use crate::simd::{Aligned, Row, RowChanges, native};
 use crate::types::{Bitboard, Color, File, Piece, Score, Square};
-use kiln_gen::network::{THREAT_STATES, threat_state};
+use kiln_gen::network::{Threats, threat_state};
 
-/// The features of a position, one byte per square: 0, or the [`piece_code`] of the piece there plus [`STATE_STEP`]
-/// times its threat state. They do not depend on the perspective.
-type Inputs = Aligned<[u8; 64]>;
+/// What the features of a position follow from. It does not depend on the perspective.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inputs {
+    /// One byte per square, 0 if it is empty: with pairs, the place there, otherwise the [`piece_code`] of the piece plus
+    /// [`STATE_STEP`] times its threat state.
+    bytes: Aligned<[u8; 64]>,
+    pairs: [PairInputs; PAIRS as usize],
+}
 
 /// The difference of inputs between two consecutive threat states.
 const STATE_STEP: u8 = 16;
 /// The number of threat states of a piece.
-const STATES: usize = if THREATS { THREAT_STATES } else { 1 };
+const STATES: usize = SHAPE.inputs.threats.states();
 /// The number of pieces by type and color.
 const PIECES: usize = 12;
 const KING_BUCKETS: usize = SHAPE.inputs.king_bucket_count();
@@ -26,34 +33,47 @@ static OUTPUT_BUCKET: [u8; 33] = SHAPE.output_buckets;
 static ROWS: [[u16; 256]; 2] = {
     let mut rows = [[0; 256]; 2];
     let mut i = 0;
-    while i < STATES * PIECES {
-        let (state, piece) = (i / PIECES, Piece::ALL[i % PIECES]);
-        let input = STATE_STEP as usize * state + piece_code(piece) as usize;
-        let plane = PIECES * state + piece.kind() as usize;
-        rows[piece.color() as usize][input] = 64 * plane as u16;
-        rows[1 - piece.color() as usize][input] = 64 * (plane + PIECES / 2) as u16;
+    while i < 256 * PIECES {
+        let (input, piece) = (i / PIECES, Piece::ALL[i % PIECES]);
+        let (state, code) = if PAIRS { (0, input / 16) } else { (input / 16, input % 16) };
+        if code == piece_code(piece) as usize && state < STATES {
+            let plane = PIECES * state + piece.kind() as usize;
+            rows[piece.color() as usize][input] = 64 * plane as u16;
+            rows[1 - piece.color() as usize][input] = 64 * (plane + PIECES / 2) as u16;
+        }
         i += 1;
     }
     rows
 };
 const _: () = assert!(64 * PIECES * FEATURE_SETS <= 1 << 16, "row numbers must fit 16 bits");
 
-/// Returns the features of a position.
-#[inline]
-fn inputs(position: &Position) -> Inputs {
-    let mut inputs = position.byteboard();
-    if THREATS {
-        const ATTACKED: u8 = threat_state(true, false, false) as u8;
-        const BY_LESS: u8 = threat_state(true, true, false) as u8 - ATTACKED;
-        const DEFENDED: u8 = threat_state(false, false, true) as u8;
-        let [white, black] = Color::ALL.map(|side| position.color(side));
-        let [by_white, by_black] = Color::ALL.map(|side| position.attacked(side));
-        let by_less = position.threatened_by_lesser(Color::White) | position.threatened_by_lesser(Color::Black);
-        native::add(&mut inputs, ((white & by_black) | (black & by_white)).0, STATE_STEP * ATTACKED);
-        native::add(&mut inputs, by_less.0, STATE_STEP * BY_LESS);
-        native::add(&mut inputs, ((white & by_white) | (black & by_black)).0, STATE_STEP * DEFENDED);
+impl Inputs {
+    /// Returns the inputs of an empty board.
+    fn empty() -> Self {
+        Self { bytes: Aligned([0; 64]), pairs: std::array::from_fn(|_| PairInputs::empty()) }
     }
-    inputs
+
+    /// Returns the inputs of a position.
+    #[inline]
+    fn new(position: &Position) -> Self {
+        let pairs = std::array::from_fn(|_| PairInputs::new(position));
+        if PAIRS {
+            return Self { bytes: *position.places(), pairs };
+        }
+        let mut bytes = position.byteboard();
+        if THREATS == Threats::States {
+            const ATTACKED: u8 = threat_state(true, false, false) as u8;
+            const BY_LESS: u8 = threat_state(true, true, false) as u8 - ATTACKED;
+            const DEFENDED: u8 = threat_state(false, false, true) as u8;
+            let [white, black] = Color::ALL.map(|side| position.color(side));
+            let [by_white, by_black] = Color::ALL.map(|side| position.attacked(side));
+            let by_less = position.threatened_by_lesser(Color::White) | position.threatened_by_lesser(Color::Black);
+            native::add(&mut bytes, ((white & by_black) | (black & by_white)).0, STATE_STEP * ATTACKED);
+            native::add(&mut bytes, by_less.0, STATE_STEP * BY_LESS);
+            native::add(&mut bytes, ((white & by_white) | (black & by_black)).0, STATE_STEP * DEFENDED);
+        }
+        Self { bytes, pairs }
+    }
 }
 
 /// One side's perspective, which depends on its king's square.
@@ -79,30 +99,69 @@ impl Perspective {
         let files = if self.mirrored { 7 } else { 0 };
         ranks | files
     }
+}
 
-    /// Writes the accumulator for the inputs `after` to `out`, given the accumulator for the inputs `before`.
+/// The rows by which an accumulator of one perspective differs from another.
+#[derive(Clone)]
+struct Changes {
+    added: Rows<128>,
+    subtracted: Rows<128>,
+    pairs_added: Rows<256>,
+    pairs_subtracted: Rows<256>,
+}
+
+impl Changes {
+    fn new() -> Self {
+        Self { added: Rows::new(), subtracted: Rows::new(), pairs_added: Rows::new(), pairs_subtracted: Rows::new() }
+    }
+
+    /// Replaces the changes of `N` perspectives by those from the inputs `before` to `after`.
     #[inline]
-    fn update(
-        self,
-        network: &Network,
-        (accumulator, before): (&Row<HIDDEN>, &Inputs),
-        (out, after): (&mut Row<HIDDEN>, &Inputs),
-    ) {
-        let (mut added, mut subtracted) = ([0; 64], [0; 64]);
-        let (mut adds, mut subtracts) = (0, 0);
-        let (rows, flip) = (&ROWS[self.side], self.flip());
-        let first = 64 * PIECES * STATES * self.king_bucket;
-        for square in Bitboard(native::differing(before, after)) {
-            let row = |input: u8| (first + (square as usize ^ flip)) as u16 + rows[usize::from(input)];
-            let (old, new) = (before.0[square], after.0[square]);
-            // Without branches, which would be mispredicted.
-            added[adds] = row(new);
-            adds += usize::from(new != 0);
-            subtracted[subtracts] = row(old);
-            subtracts += usize::from(old != 0);
+    fn find<const N: usize>(mut all: [&mut Self; N], perspectives: [Perspective; N], before: &Inputs, after: &Inputs) {
+        for changes in &mut all {
+            changes.added.clear();
+            changes.subtracted.clear();
         }
-        let rows = network.features.weights.as_flattened().as_flattened().as_flattened();
-        native::add_subtract(out, accumulator, rows, &added[..adds], &subtracted[..subtracts]);
+        let changed = Bitboard(native::differing(&before.bytes, &after.bytes));
+        // The ids on these squares, those of Black shifted by 16.
+        let mut moved = 0;
+        for square in changed {
+            let (old, new) = (before.bytes.0[square], after.bytes.0[square]);
+            moved |= 1 << (old % 32) | 1 << (new % 32);
+            for (changes, perspective) in all.iter_mut().zip(perspectives) {
+                let first = 64 * PIECES * STATES * perspective.king_bucket + (square as usize ^ perspective.flip());
+                let row = |input: u8| first as u16 + ROWS[perspective.side][usize::from(input)];
+                changes.added.push_if(row(new), new != 0);
+                changes.subtracted.push_if(row(old), old != 0);
+            }
+        }
+        if let ([old], [new]) = (before.pairs.as_slice(), after.pairs.as_slice()) {
+            let views =
+                perspectives.map(|perspective| PairView::new(perspective.side == Color::Black, perspective.flip()));
+            let mut subtracted = all.each_mut().map(|changes| &mut changes.pairs_subtracted);
+            subtracted.iter_mut().for_each(|rows| rows.clear());
+            pairs::append_rows(subtracted, views, (&before.bytes, old), new, changed, moved);
+            let mut added = all.each_mut().map(|changes| &mut changes.pairs_added);
+            added.iter_mut().for_each(|rows| rows.clear());
+            pairs::append_rows(added, views, (&after.bytes, new), old, changed, moved);
+        }
+    }
+
+    /// Writes the accumulator after the changes to `out`, given that before them.
+    #[inline]
+    fn apply(&self, network: &Network, before: &Row<HIDDEN>, out: &mut Row<HIDDEN>) {
+        let features = RowChanges {
+            rows: network.features.weights.as_flattened().as_flattened().as_flattened(),
+            added: self.added.numbers(),
+            subtracted: self.subtracted.numbers(),
+        };
+        let pairs = if PAIRS {
+            let (added, subtracted) = (self.pairs_added.numbers(), self.pairs_subtracted.numbers());
+            RowChanges { rows: network.pairs, added, subtracted }
+        } else {
+            RowChanges::NONE
+        };
+        native::add_subtract(out, before, features, pairs);
     }
 }
 
@@ -130,7 +189,7 @@ impl AccumulatorEntry {
             is_computed: [false; 2],
             inputs_are_loaded: false,
             perspectives: Color::ALL.map(|side| Perspective { side, mirrored: false, king_bucket: 0 }),
-            inputs: Aligned([0; 64]),
+            inputs: Inputs::empty(),
         }
     }
 }
@@ -175,13 +234,22 @@ pub struct Evaluator {
     current: usize,
     /// The Finny table, by side, mirroring and king bucket.
     cache: Vec<AccumulatorCacheEntry>,
+    /// Reused memory, by side.
+    changes: [Changes; 2],
 }
 
 impl Evaluator {
     /// Returns an evaluator at the start of a line.
     pub fn new(network: Network) -> Self {
-        let empty = AccumulatorCacheEntry { accumulator: Row(network.features.bias), inputs: Aligned([0; 64]) };
-        Self { network, entries: vec![AccumulatorEntry::new()], current: 0, cache: vec![empty; 4 * KING_BUCKETS] }
+        let empty = AccumulatorCacheEntry { accumulator: Row(network.features.bias), inputs: Inputs::empty() };
+        let changes = [(); 2].map(|()| Changes::new());
+        Self {
+            network,
+            entries: vec![AccumulatorEntry::new()],
+            current: 0,
+            cache: vec![empty; 4 * KING_BUCKETS],
+            changes,
+        }
     }
 
     /// Returns the network.
@@ -227,9 +295,9 @@ impl Evaluator {
             entry.inputs_are_loaded = true;
             entry.is_computed = [false; 2];
             entry.perspectives = Color::ALL.map(|side| Perspective::new(side, position.king(side)));
-            entry.inputs = inputs(position);
+            entry.inputs = Inputs::new(position);
         }
-        debug_assert_eq!(entry.inputs, inputs(position), "the inputs are of another position");
+        debug_assert_eq!(entry.inputs, Inputs::new(position), "the inputs are of another position");
     }
 
     /// Returns the score of `position`, which must be the current one, for the side to move.
@@ -243,39 +311,81 @@ impl Evaluator {
     /// If there is no such bucket.
     pub fn evaluate_in_bucket(&mut self, position: &Position, bucket: usize) -> Score {
         self.load_inputs(position);
-        for side in Color::ALL {
-            self.compute(side);
-        }
-        let side = position.side_to_move();
+        self.compute();
         let accumulators = &self.entries[self.current].accumulators;
+        debug_assert_eq!(
+            accumulators,
+            &self.accumulators_anew(position),
+            "an update is wrong at {}",
+            position.fen(true)
+        );
+        let side = position.side_to_move();
         Score::centipawns(self.network.head.forward(&accumulators[side], &accumulators[!side], bucket))
     }
 
-    /// Computes the current accumulator of a side, and those between it and the last computed one of the line.
-    fn compute(&mut self, side: Color) {
+    /// Returns the accumulators of a position as a new evaluator computes them.
+    fn accumulators_anew(&self, position: &Position) -> [Row<HIDDEN>; 2] {
+        let mut new = Self::new(self.network.clone());
+        new.load_inputs(position);
+        new.compute();
+        new.entries[0].accumulators
+    }
+
+    /// Computes the current accumulators, and those between them and the last computed ones of the line.
+    fn compute(&mut self) {
+        let first = Color::ALL.map(|side| self.first_to_compute(side));
+        for side in Color::ALL {
+            if first[side].is_none() {
+                self.refresh(side);
+            }
+        }
+        let end = self.current + 1;
+        let [white, black] = first.map(|first| first.unwrap_or(end));
+        for index in white.min(black)..white.max(black) {
+            let side = if white < black { Color::White } else { Color::Black };
+            self.update(index, [side]);
+        }
+        for index in white.max(black)..end {
+            self.update(index, Color::ALL);
+        }
+    }
+
+    /// Returns the first entry of the line whose accumulator must be computed to compute a side's current one, or
+    /// `None` if none is computed with the current perspective.
+    #[inline]
+    fn first_to_compute(&self, side: Color) -> Option<usize> {
         let perspective = self.entries[self.current].perspectives[side];
         let mut same_perspective =
             self.entries[..=self.current].iter().rev().take_while(|entry| entry.perspectives[side] == perspective);
-        let Some(back) = same_perspective.position(|entry| entry.is_computed[side]) else {
-            return self.refresh(perspective);
-        };
-        for index in self.current - back + 1..=self.current {
-            let (before, after) = self.entries.split_at_mut(index);
-            let (base, entry) = (&before[index - 1], &mut after[0]);
-            let accumulator = &mut entry.accumulators[side];
-            perspective.update(&self.network, (&base.accumulators[side], &base.inputs), (accumulator, &entry.inputs));
+        let back = same_perspective.position(|entry| entry.is_computed[side])?;
+        Some(self.current - back + 1)
+    }
+
+    /// Computes accumulators of an entry from those of the entry before.
+    #[inline]
+    fn update<const N: usize>(&mut self, index: usize, sides: [Color; N]) {
+        let (before, after) = self.entries.split_at_mut(index);
+        let (base, entry) = (&before[index - 1], &mut after[0]);
+        let changes = self.changes.first_chunk_mut().expect("there are at most two sides");
+        Changes::find::<N>(changes.each_mut(), sides.map(|side| entry.perspectives[side]), &base.inputs, &entry.inputs);
+        for (changes, side) in changes.iter().zip(sides) {
+            changes.apply(&self.network, &base.accumulators[side], &mut entry.accumulators[side]);
             entry.is_computed[side] = true;
         }
     }
 
     /// Computes the current accumulator of a side from the Finny table, whose entry it replaces.
-    fn refresh(&mut self, perspective: Perspective) {
-        let Perspective { side, mirrored, king_bucket } = perspective;
+    fn refresh(&mut self, side: Color) {
+        let entry = &mut self.entries[self.current];
+        let perspective = entry.perspectives[side];
+        let Perspective { mirrored, king_bucket, .. } = perspective;
         let index = (2 * side as usize + usize::from(mirrored)) * KING_BUCKETS + king_bucket;
         let AccumulatorCacheEntry { accumulator, inputs } = &mut self.cache[index];
-        let entry = &mut self.entries[self.current];
-        perspective.update(&self.network, (accumulator, inputs), (&mut entry.accumulators[side], &entry.inputs));
-        (*accumulator, *inputs) = (entry.accumulators[side], entry.inputs);
+        let changes = &mut self.changes[0];
+        Changes::find([changes], [perspective], inputs, &entry.inputs);
+        changes.apply(&self.network, accumulator, &mut entry.accumulators[side]);
+        *accumulator = entry.accumulators[side];
+        inputs.clone_from(&entry.inputs);
         entry.is_computed[side] = true;
     }
 }

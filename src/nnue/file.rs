@@ -4,7 +4,7 @@
 //! that use a network share one copy of it in memory.
 
 use super::embedded::{Head, PACKING};
-use super::{FEATURE_SETS, HIDDEN, Network, SHAPE};
+use super::{FEATURE_SETS, HIDDEN, Network, PAIR_FEATURES, SHAPE};
 use crate::types::WinModel;
 use kiln_gen::hexadecimal;
 use kiln_gen::layout::{ALIGN, Features, Plain};
@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The version of the weights' arrangement, part of a cached file's name. Increment it with every change of the order.
-const ARRANGEMENT: u32 = 2;
+const ARRANGEMENT: u32 = 3;
 const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, FEATURE_SETS>>();
+const PAIRS_LENGTH: usize = size_of::<[[i8; HIDDEN]; PAIR_FEATURES]>();
 const HEAD_LENGTH: usize = size_of::<Head>();
-/// Features, head, and the hash of both.
-const FILE_LENGTH: usize = FEATURES_LENGTH + HEAD_LENGTH + 32;
+/// Features, pairs, head, and the hash of all three.
+const FILE_LENGTH: usize = FEATURES_LENGTH + PAIRS_LENGTH + HEAD_LENGTH + 32;
 
-const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && HEAD_LENGTH.is_multiple_of(ALIGN));
+const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && PAIRS_LENGTH.is_multiple_of(ALIGN));
 
 /// Why a network cannot be loaded.
 #[derive(Debug)]
@@ -129,7 +130,8 @@ impl Network {
         }
         Self {
             features: view(&map, 0),
-            head: view(&map, FEATURES_LENGTH),
+            pairs: view(&map, FEATURES_LENGTH),
+            head: view(&map, FEATURES_LENGTH + PAIRS_LENGTH),
             name: header.name.as_str().into(),
             win_model: WinModel::new(header.win_draw_loss),
             sha256: hash.into(),

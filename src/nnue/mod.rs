@@ -8,6 +8,8 @@
 mod accumulator;
 mod file;
 mod head;
+mod pairs;
+mod rows;
 /// The constants of the embedded network, written by `build.rs`.
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/network_dimensions.rs"));
@@ -29,8 +31,12 @@ use std::sync::Arc;
 
 /// Width of an accumulator.
 pub const HIDDEN: usize = SHAPE.hidden as usize;
-/// Whether a piece on a square has features by its threat state.
-pub const THREATS: bool = matches!(SHAPE.inputs.threats, Threats::States);
+/// How the features tell which pieces are attacked and defended.
+pub const THREATS: Threats = SHAPE.inputs.threats;
+/// Whether pairs of attacker and victim have features.
+const PAIRS: bool = PAIR_FEATURES != 0;
+/// The number of features of pairs.
+const PAIR_FEATURES: usize = THREATS.pairs();
 /// The number of sets of feature weights.
 pub const FEATURE_SETS: usize = SHAPE.inputs.feature_set_count();
 /// The number of output buckets.
@@ -57,6 +63,8 @@ const _: () = assert!(PACKING.vector == native::PACKING.vector, "the build arran
 #[derive(Clone)]
 pub struct Network {
     features: &'static Features<HIDDEN, FEATURE_SETS>,
+    /// The rows of weights of the pairs' features.
+    pairs: &'static [[i8; HIDDEN]; PAIR_FEATURES],
     head: &'static Head,
     name: Arc<str>,
     win_model: WinModel,
@@ -69,9 +77,11 @@ impl Network {
     /// Returns the network that is embedded in the program.
     pub fn embedded() -> Self {
         static FEATURES: &Features<HIDDEN, FEATURE_SETS> = embed!("network_features");
+        static PAIRS: &[[i8; HIDDEN]; PAIR_FEATURES] = embed!("network_pairs");
         static HEAD: &Head = embed!("network_head");
         Self {
             features: FEATURES,
+            pairs: PAIRS,
             head: HEAD,
             name: NAME.into(),
             win_model: WinModel::new(WIN_DRAW_LOSS),

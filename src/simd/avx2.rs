@@ -1,5 +1,6 @@
 //! Kernels for AVX2, with 256-bit vectors.
 
+use super::superpiece::Places;
 use super::{Aligned, Row, Spread, Wordboard, portable};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
@@ -171,6 +172,43 @@ pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
         !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32
     };
     u64::from(half(0)) | u64::from(half(1)) << 32
+}
+
+/// As [`portable::other_attacks`].
+#[inline]
+pub fn other_attacks(
+    out: &mut [Wordboard; 2],
+    places: &Places,
+    [tables, other]: [&[Wordboard; 2]; 2],
+    changed: u64,
+    moved: u32,
+) -> u64 {
+    // SAFETY: this module is compiled only if the target has AVX2; a chunk of LANES places is aligned to 16 bytes, a
+    // chunk of LANES words to 32.
+    unsafe {
+        let mut squares = 0;
+        for index in 0..4 {
+            let places = _mm_load_si128(places.0.as_chunks::<LANES>().0[index].as_ptr().cast());
+            let kind = _mm_and_si128(places, _mm_set1_epi8(0xe0_u8 as i8));
+            let is_none = _mm_cmpeq_epi8(places, _mm_setzero_si128());
+            let is_king = _mm_cmpeq_epi8(kind, _mm_set1_epi8(portable::KING_BITS as i8));
+            let counts = _mm256_cvtepi8_epi16(_mm_or_si128(is_none, is_king));
+            let counts = _mm256_andnot_si256(counts, _mm256_set1_epi16(!1));
+            let changed = lanes(changed, index);
+            let mut any = _mm256_setzero_si256();
+            for (color, out) in out.iter_mut().enumerate() {
+                let kept = _mm256_andnot_si256(changed, _mm256_set1_epi16(!(moved >> (16 * color)) as i16));
+                let (words, other) = (quarter(&tables[color], index), quarter(&other[color], index));
+                let words = _mm256_andnot_si256(_mm256_and_si256(other, kept), _mm256_and_si256(words, counts));
+                _mm256_store_si256(out.0.as_chunks_mut::<LANES>().0[index].as_mut_ptr().cast(), words);
+                any = _mm256_or_si256(any, words);
+            }
+            let none = _mm256_cmpeq_epi16(any, _mm256_setzero_si256());
+            let packed = _mm_packs_epi16(_mm256_castsi256_si128(none), _mm256_extracti128_si256::<1>(none));
+            squares |= u64::from(!_mm_movemask_epi8(packed) as u16) << (LANES * index);
+        }
+        squares
+    }
 }
 
 /// As [`portable::SCANS_FAST`].

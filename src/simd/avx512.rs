@@ -1,5 +1,6 @@
 //! Kernels for AVX-512 (F and BW, and VBMI2 and VNNI where the target has them), with 512-bit vectors.
 
+use super::superpiece::Places;
 use super::{Aligned, Row, Spread, Wordboard, portable};
 #[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
 use super::{Pick, SQUARES};
@@ -169,6 +170,41 @@ pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
 pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the 64 bytes are aligned to 64.
     unsafe { _mm512_cmpneq_epi8_mask(_mm512_load_si512(a.0.as_ptr().cast()), _mm512_load_si512(b.0.as_ptr().cast())) }
+}
+
+/// As [`portable::other_attacks`].
+#[inline]
+pub fn other_attacks(
+    out: &mut [Wordboard; 2],
+    places: &Places,
+    [tables, other]: [&[Wordboard; 2]; 2],
+    changed: u64,
+    moved: u32,
+) -> u64 {
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the 64 bytes of places and the 128 bytes
+    // of each table are aligned to 64.
+    unsafe {
+        let places = _mm512_load_si512(places.0.as_ptr().cast());
+        let kind = _mm512_and_si512(places, _mm512_set1_epi8(0xe0_u8 as i8));
+        let is_king = _mm512_set1_epi8(portable::KING_BITS as i8);
+        let victims = _mm512_mask_cmpneq_epi8_mask(_mm512_test_epi8_mask(places, places), kind, is_king);
+        let mut squares = 0;
+        for (color, out) in out.iter_mut().enumerate() {
+            let kept = !(moved >> (16 * color)) as i16;
+            let (words, other) = (halves(&tables[color]), halves(&other[color]));
+            for (half, (words, other)) in words.into_iter().zip(other).enumerate() {
+                let shift = half * LANES;
+                let counts = _mm512_maskz_set1_epi16((victims >> shift) as u32, !1);
+                let kept = _mm512_maskz_set1_epi16((!changed >> shift) as u32, kept);
+                // words & !(other & kept)
+                let words = _mm512_ternarylogic_epi32::<0b0111_0000>(words, other, kept);
+                let words = _mm512_and_si512(words, counts);
+                _mm512_store_si512(out.0.as_mut_ptr().add(shift).cast(), words);
+                squares |= u64::from(_mm512_test_epi16_mask(words, words)) << shift;
+            }
+        }
+        squares
+    }
 }
 
 /// As [`portable::SCANS_FAST`].

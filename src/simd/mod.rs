@@ -32,6 +32,22 @@ use std::mem::MaybeUninit;
 #[repr(C, align(64))]
 pub struct Row<const N: usize>(pub [i16; N]);
 
+/// Rows of weights, and the numbers of those to add to an accumulator and to subtract from it.
+#[derive(Clone, Copy, Debug)]
+pub struct RowChanges<'a, T, const N: usize> {
+    /// All rows.
+    pub rows: &'a [[T; N]],
+    /// The numbers of the rows to add.
+    pub added: &'a [u16],
+    /// The numbers of the rows to subtract.
+    pub subtracted: &'a [u16],
+}
+
+impl<T, const N: usize> RowChanges<'_, T, N> {
+    /// No rows.
+    pub const NONE: Self = Self { rows: &[], added: &[], subtracted: &[] };
+}
+
 /// A value aligned to a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
@@ -102,24 +118,44 @@ mod tests {
                 assert_eq!(native::screlu_dot(&values, &weights.0, qa), portable::screlu_dot(&values, &weights.0, qa));
                 let rows = [a.0, b.0];
                 let (mut native_row, mut portable_row) = (values, values);
-                native::add_subtract(&mut native_row, &values, &rows, &[0], &[1]);
-                portable::add_subtract(&mut portable_row, &values, &rows, &[0], &[1]);
+                let exchange = RowChanges { rows: &rows, added: &[0], subtracted: &[1] };
+                native::add_subtract(&mut native_row, &values, exchange, RowChanges::NONE);
+                portable::add_subtract(&mut portable_row, &values, exchange, RowChanges::NONE);
                 assert_eq!(native_row, portable_row);
-                native::add_subtract(&mut native_row, &portable_row, &rows, &[1], &[]);
+                let back = RowChanges { added: &[1], subtracted: &[], ..exchange };
+                native::add_subtract(&mut native_row, &portable_row, back, RowChanges::NONE);
                 assert_eq!(native_row.0, std::array::from_fn(|i| values.0[i] + a.0[i]));
             }
         }
     }
 
-    /// A tile of [`portable::add_subtract`] and the rest of the row.
+    fn sums<const N: usize>(rng: &mut Xoshiro256PlusPlus) {
+        let mut row = || -> [i16; N] { std::array::from_fn(|_| rng.next_u32() as i16) };
+        let (base, rows, mut out) = (Row(row()), [row(), row(), row()], Row([0; N]));
+        let pairs: [[i8; N]; 4] = std::array::from_fn(|_| row().map(|number| number as i8));
+        for (added, subtracted) in [([].as_slice(), [].as_slice()), (&[3, 1, 1], &[2]), (&[0], &[2, 3]), (&[], &[1])] {
+            let features = RowChanges { rows: &rows, added: &[2, 0], subtracted: &[1] };
+            let changes = RowChanges { rows: &pairs, added, subtracted };
+            native::add_subtract(&mut out, &base, features, changes);
+            let expected = |i: usize| {
+                let of_pairs = |numbers: &[u16]| numbers.iter().map(|&n| i64::from(pairs[n as usize][i])).sum::<i64>();
+                let of_features = i64::from(rows[2][i]) + i64::from(rows[0][i]) - i64::from(rows[1][i]);
+                (i64::from(base.0[i]) + of_features + of_pairs(added) - of_pairs(subtracted)) as i16
+            };
+            assert_eq!(out.0, std::array::from_fn(expected));
+            portable::add_subtract(&mut out, &base, features, changes);
+            assert_eq!(out.0, std::array::from_fn(expected));
+        }
+    }
+
+    /// Rows of one tile of [`portable::add_subtract`], of two, and with a rest.
     #[test]
-    fn rows_longer_than_a_tile() {
+    fn sums_equal_the_definition() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
-        let mut row = || -> [i16; 352] { std::array::from_fn(|_| rng.next_u32() as i16) };
-        let (base, rows, mut out) = (Row(row()), [row(), row(), row()], Row([0; 352]));
-        native::add_subtract(&mut out, &base, &rows, &[2, 0], &[1]);
-        let sum = |i: usize| base.0[i].wrapping_add(rows[2][i]).wrapping_add(rows[0][i]).wrapping_sub(rows[1][i]);
-        assert_eq!(out.0, std::array::from_fn(sum));
+        sums::<96>(&mut rng);
+        sums::<256>(&mut rng);
+        sums::<512>(&mut rng);
+        sums::<352>(&mut rng);
     }
 
     #[test]
@@ -190,6 +226,23 @@ mod tests {
             assert_eq!(sum, same);
             assert_eq!(native::differing(&sum, &bytes), squares);
             assert_eq!(portable::differing(&sum, &bytes), squares);
+        }
+    }
+
+    #[test]
+    fn other_attacks_native_equals_portable() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+        let mut words = [[Wordboard([0; 64]); 2]; 2];
+        for _ in 0..ROUNDS {
+            let places =
+                Aligned(std::array::from_fn(|_| if rng.next_u32() % 2 == 0 { 0 } else { rng.next_u32() as u8 }));
+            let [tables, other] =
+                [(); 2].map(|()| [(); 2].map(|()| Wordboard(std::array::from_fn(|_| rng.next_u32() as u16))));
+            let (changed, moved) = (rng.next_u64() & rng.next_u64(), rng.next_u32());
+            let [native_words, portable_words] = &mut words;
+            let squares = native::other_attacks(native_words, &places, [&tables, &other], changed, moved);
+            assert_eq!(portable::other_attacks(portable_words, &places, [&tables, &other], changed, moved), squares);
+            assert_eq!(native_words, portable_words);
         }
     }
 

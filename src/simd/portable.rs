@@ -1,13 +1,17 @@
 //! Kernels in plain Rust for any target, the reference for the other backends.
 
-use super::{Aligned, Pick, Row, Spread, Wordboard};
+use super::superpiece::Places;
+use super::{Aligned, Pick, Row, RowChanges, Spread, Wordboard};
 use kiln_gen::layout::Packing;
+
+/// The upper three bits of a king's place.
+pub const KING_BITS: u8 = 0xa0;
 
 /// The order of neurons that [`pairwise`] expects.
 pub const PACKING: Packing = Packing::PLAIN;
 
-/// Writes `base` plus the `added` rows minus the `subtracted` rows, all given by number, to `out`. Each part of the row
-/// is computed in registers, so that it is written once.
+/// Writes `base` plus and minus rows to `out`. Each part of the row is computed in registers, so that it is written
+/// once.
 ///
 /// # Panics
 /// If a row number is out of range.
@@ -15,23 +19,22 @@ pub const PACKING: Packing = Packing::PLAIN;
 pub fn add_subtract<const N: usize>(
     out: &mut Row<N>,
     base: &Row<N>,
-    rows: &[[i16; N]],
-    added: &[u16],
-    subtracted: &[u16],
+    features: RowChanges<i16, N>,
+    pairs: RowChanges<i8, N>,
 ) {
     /// Sixteen vectors of 32 bytes, all registers of AVX2.
     const TILE: usize = 256;
     const { assert!(N.is_multiple_of(32)) }
     if N <= TILE {
-        return add_subtract_part(&mut out.0, base, 0, rows, added, subtracted);
+        return add_subtract_part(&mut out.0, base, 0, features, pairs);
     }
     let (tiles, rest) = out.0.as_chunks_mut::<TILE>();
     let rest_start = TILE * tiles.len();
     for (i, tile) in tiles.iter_mut().enumerate() {
-        add_subtract_part(tile, base, TILE * i, rows, added, subtracted);
+        add_subtract_part(tile, base, TILE * i, features, pairs);
     }
     for (i, tile) in rest.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        add_subtract_part(tile, base, rest_start + 32 * i, rows, added, subtracted);
+        add_subtract_part(tile, base, rest_start + 32 * i, features, pairs);
     }
 }
 
@@ -41,26 +44,43 @@ fn add_subtract_part<const N: usize, const PART: usize>(
     part: &mut [i16; PART],
     base: &Row<N>,
     start: usize,
-    rows: &[[i16; N]],
-    added: &[u16],
-    subtracted: &[u16],
+    features: RowChanges<i16, N>,
+    pairs: RowChanges<i8, N>,
 ) {
-    let part_of = |row: &[i16; N]| -> [i16; PART] { *row[start..].first_chunk().expect("parts are within the row") };
-    let mut sums = part_of(&base.0);
-    let row = |&number: &u16| part_of(&rows[usize::from(number)]);
+    let mut sums = *part_of(&base.0, start);
+    add_rows(&mut sums, start, features);
+    add_rows(&mut sums, start, pairs);
+    *part = sums;
+}
+
+/// Adds rows to a part that begins at `start`, and subtracts others from it.
+#[inline]
+fn add_rows<T: Copy + Into<i16>, const N: usize, const PART: usize>(
+    part: &mut [i16; PART],
+    start: usize,
+    RowChanges { rows, added, subtracted }: RowChanges<T, N>,
+) {
+    let mut sums = *part;
+    let row = |&number: &u16| part_of::<T, N, PART>(&rows[usize::from(number)], start);
     // The two numbers are mostly equal, so usually only the end of one loop is hard to predict.
     let pairs = added.len().min(subtracted.len());
     for (added, subtracted) in added.iter().zip(subtracted) {
         let (added, subtracted) = (row(added), row(subtracted));
-        sums = std::array::from_fn(|i| sums[i].wrapping_add(added[i]).wrapping_sub(subtracted[i]));
+        sums = std::array::from_fn(|i| sums[i].wrapping_add(added[i].into()).wrapping_sub(subtracted[i].into()));
     }
     for row in added[pairs..].iter().map(row) {
-        sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i]));
+        sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i].into()));
     }
     for row in subtracted[pairs..].iter().map(row) {
-        sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i]));
+        sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i].into()));
     }
     *part = sums;
+}
+
+/// Returns the part of a row that begins at `start`.
+#[inline]
+fn part_of<T, const N: usize, const PART: usize>(row: &[T; N], start: usize) -> &[T; PART] {
+    row[start..].first_chunk().expect("parts are within the row")
 }
 
 /// Writes the pairwise products of both halves of a row, each clipped to 0…255, in units of 512 (0 to 127). The row is
@@ -119,6 +139,35 @@ pub fn add(bytes: &mut Aligned<[u8; 64]>, squares: u64, number: u8) {
 pub fn differing(a: &Aligned<[u8; 64]>, b: &Aligned<[u8; 64]>) -> u64 {
     let bytes = a.0.iter().zip(&b.0).enumerate();
     bytes.fold(0, |set, (square, (a, b))| set | u64::from(a != b) << square)
+}
+
+/// Writes to `out`, by color of the attackers and square, the ids of the pieces that attack or defend a piece of
+/// `places` in the first tables but not likewise in the second, those of another position. Returns the squares of the
+/// attacked pieces. Kings neither attack nor count as attacked.
+///
+/// `changed` are the squares whose places differ, `moved` the ids that are on these in either position, those of Black
+/// shifted by 16. What attacks a square that changed, or attacks as a piece that moved, counts as different.
+#[inline]
+pub fn other_attacks(
+    out: &mut [Wordboard; 2],
+    places: &Places,
+    [tables, other]: [&[Wordboard; 2]; 2],
+    changed: u64,
+    moved: u32,
+) -> u64 {
+    let mut squares = 0;
+    for square in 0..64 {
+        let place = places.0[square];
+        let counts = u16::from(place != 0 && place & 0xe0 != KING_BITS) * (!0 << 1);
+        let kept = ((changed >> square & 1) as u16).wrapping_sub(1);
+        for (color, out) in out.iter_mut().enumerate() {
+            let kept = kept & !(moved >> (16 * color)) as u16;
+            let word = tables[color].0[square] & !(other[color].0[square] & kept) & counts;
+            out.0[square] = word;
+            squares |= u64::from(word != 0) << square;
+        }
+    }
+    squares
 }
 
 /// Whether [`any`] is about as fast as a magic look-up.

@@ -102,7 +102,7 @@ pub fn pseudo_attacks(piece: Piece, square: Square) -> Bitboard {
 
 /// Returns the numbers of the network's features of pairs of pieces.
 #[inline]
-pub fn threat_pairs() -> &'static ThreatPairs {
+pub const fn threat_pairs() -> &'static ThreatPairs {
     THREAT_PAIRS
 }
 
