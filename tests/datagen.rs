@@ -211,7 +211,7 @@ fn games_are_read_back() {
         }
         let mut shard = Shard::new();
         shard.push(&game);
-        let file = shard.save(&scratch("read back"), 0, &[]).unwrap();
+        let file = shard.save(&scratch("read back"), 0, &[], &[]).unwrap();
         assert_eq!(games(&file), [game]);
     }
 }
@@ -308,6 +308,44 @@ fn merged_and_shuffled() {
 }
 
 #[test]
+fn games_in_pgn_are_imported() {
+    let folder = scratch("import");
+    let [pgn, unscored, to] = ["a.pgn", "b.pgn", "shards"].map(|name| folder.join(name).display().to_string());
+    let game = |moves: &str| format!("[Result \"1/2-1/2\"]\n\n{moves} 1/2-1/2\n\n");
+    let good = game("1. e4 {+0.30/9 0.1s} e5 {-0.20/8 0.1s}");
+    fs::write(&pgn, [&good, &game("1. e4 e5"), &game("1. Ke2 {0.00}"), &*good].concat()).unwrap();
+    fs::write(&unscored, game("1. e4 e5").repeat(3)).unwrap();
+    let text = kiln(&["data", "import", &to, &pgn]);
+    let expected = [
+        format!("{pgn}: game 3, line 9: skipped: \"Ke2\" is not a legal move at "),
+        format!("{pgn}: 2 games imported, 1 without scores and 1 bad ones skipped\n"),
+        "2 games with 4 positions in 1 shards\n".into(),
+    ];
+    assert!(expected.iter().all(|line| text.contains(line)), "{text}");
+    let all = games(to.as_ref());
+    assert_eq!(all.len(), 2);
+    assert_eq!(all[1].moves.iter().map(|scored| scored.score).collect::<Vec<_>>(), [30, 20]);
+    let imports = |shards: &str| {
+        let sidecar = data::Sidecar::read(&Path::new(shards).join("shard-00000.viri.zst")).unwrap().unwrap();
+        sidecar.imports.into_iter().map(|import| (import.file, import.sha256.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(imports(&to), [("a.pgn".into(), 64)]);
+    assert!(kiln(&["data", "verify", &to]).contains("1 files are valid, with 4 positions"));
+    let merged = folder.join("merged").display().to_string();
+    kiln(&["data", "merge", &merged, &to]);
+    assert_eq!(imports(&merged), imports(&to));
+
+    let other = folder.join("other").display().to_string();
+    let refused = |file: &str| refusal(&["data", "import", &other, file]);
+    let expected = "none of its 3 games has a score: expected comments after the moves, such as {+0.35/12 0.1s}";
+    assert!(refused(&unscored).ends_with(expected), "{}", refused(&unscored));
+    fs::write(&unscored, "").unwrap();
+    assert!(refused(&unscored).ends_with("b.pgn: there is no game in it"));
+    assert!(refused("/nowhere.pgn").starts_with("/nowhere.pgn: it cannot be read: "));
+    assert!(refusal(&["data", "import", &to, &pgn]).ends_with("this folder already holds shards; use another folder"));
+}
+
+#[test]
 fn statistics_count_what_is_there() {
     let folder = scratch("stat");
     kiln(&words(&folder, "--positions 1500 --nodes 100"));
@@ -336,7 +374,7 @@ fn statistics_count_what_is_there() {
             shard.push(&game);
         }
     }
-    let file = shard.save(&scratch("wrong"), 0, &[]).unwrap();
+    let file = shard.save(&scratch("wrong"), 0, &[], &[]).unwrap();
     let text = kiln(&["data".as_ref(), "stat".as_ref(), file.as_os_str()]);
     assert!(text.contains("WARNING: the mean result falls at the scores "), "{text}");
     let duplicates: f64 = text.split("duplicates ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -367,9 +405,13 @@ fn bad_arguments_are_refused() {
         ),
         ("datagen F --positions 1 --adjudicate-pieces 33", "expected a whole number from 0 to 32"),
         ("datagen F --positions 1 --network /nowhere", "cannot use the network /nowhere: it cannot be read: "),
-        ("data", "bad data command \"\": expected stat, verify, merge or shuffle"),
+        ("data", "bad data command \"\": expected stat, verify, merge, shuffle or import"),
         ("data stat", "data stat needs files or folders of games, as in: kiln data stat FILE…"),
         ("data merge F", "data merge needs a folder to write to and files or folders of games, "),
+        (
+            "data import F",
+            "data import needs a folder to write to and files in PGN, as in: kiln data import FOLDER PGN…",
+        ),
         ("data stat F", "no file in this folder ends in .viri.zst"),
         ("data stat /nowhere", "/nowhere: it cannot be read: "),
         ("data verify F --seed 1", "--seed is for kiln data shuffle"),

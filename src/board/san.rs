@@ -63,7 +63,13 @@ impl Position {
     pub fn parse_san(&self, text: &str) -> Option<Move> {
         let plain = |text: &str| text.replace(['x', '+', '#', '=', '!', '?'], "").replace('0', "O");
         let wanted = plain(text);
-        self.moves().iter().copied().find(|&mv| plain(&self.san(mv)) == wanted)
+        // Writing the notation takes long, so only for moves to the square in the text: its last two characters, before
+        // the piece of a promotion.
+        let squares = wanted.trim_end_matches(|c: char| c.is_ascii_uppercase());
+        let to = squares.len().checked_sub(2).and_then(|start| Square::from_name(squares.get(start..)?));
+        let may_match = |mv: &&Move| mv.kind() == MoveKind::Castle || Some(mv.to()) == to;
+        let moves = self.moves();
+        moves.iter().filter(may_match).copied().find(|&mv| plain(&self.san(mv)) == wanted)
     }
 
     /// Writes a line of legal moves with move numbers: `12. Nf3 Nc6 13. Bb5`, or `12... Nc6 13. Bb5`.

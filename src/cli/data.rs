@@ -79,6 +79,7 @@ pub fn data(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Erro
         (Some("stat"), 1..) => Task::Stat(files),
         (Some("verify"), 1..) => Task::Verify(files),
         (Some("merge"), 2..) => Task::Merge { folder: files.remove(0), files },
+        (Some("import"), 2..) => Task::Import { folder: files.remove(0), files },
         (Some("shuffle"), 2..) => Task::Shuffle { folder: files.remove(0), files, seed: seed.unwrap_or(1) },
         (Some(action @ ("stat" | "verify")), _) => {
             return Err(
@@ -91,6 +92,11 @@ pub fn data(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Erro
             )
             .into());
         }
-        _ => return Err(format!("bad data command {action:?}: expected stat, verify, merge or shuffle").into()),
+        (Some("import"), _) => {
+            return Err(
+                "data import needs a folder to write to and files in PGN, as in: kiln data import FOLDER PGN…".into()
+            );
+        }
+        _ => return Err(format!("bad data command {action:?}: expected stat, verify, merge, shuffle or import").into()),
     }))
 }

@@ -68,6 +68,9 @@ Kiln, a UCI chess engine.
   kiln data shuffle FOLDER FILE… [--seed N]
                           write all games into shards in FOLDER, in order or shuffled;
                           a FILE may be a folder of shards
+  kiln data import FOLDER PGN…
+                          write games in PGN whose comments have scores into shards in
+                          FOLDER, such as those of an OpenBench worker
   kiln COMMAND ...        run UCI commands, as in: kiln position startpos go depth 9
   kiln help | --help      show this text
   kiln --version          show the version

@@ -1,4 +1,4 @@
-//! Training data on disk: self-play games, which `kiln datagen` writes and the trainer reads.
+//! Training data on disk: games, which `kiln datagen` plays or `kiln data import` reads from PGN, for the trainer.
 //!
 //! A shard is a file of games in viriformat (the format of the engine Viridithas, documented in its crate
 //! `viriformat`), compressed with zstd. A [`Sidecar`] with the same file name records its provenance. This module
@@ -19,14 +19,16 @@
 
 mod game;
 mod packed;
+mod pgn;
 pub mod random;
 mod read;
 mod shard;
 
 pub use game::{Game, Outcome, ScoredMove, rule_outcome};
+pub use pgn::{PgnGame, PgnGameError, PgnReader, read_pgn};
 pub use read::{GameFileError, Reader, read};
 pub(crate) use shard::shard_path;
-pub use shard::{MAX_RAW, OpeningBook, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_path};
+pub use shard::{Import, MAX_RAW, OpeningBook, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_path};
 
 use crate::board::Position;
 use crate::types::Move;

@@ -73,6 +73,16 @@ pub struct OpeningBook {
     pub random_plies: [u32; 2],
 }
 
+/// A file of games in PGN that was imported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// The file's name.
+    pub file: String,
+    /// The file's SHA-256.
+    pub sha256: String,
+}
+
 /// The provenance of a shard, stored as JSON next to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,6 +97,9 @@ pub struct Sidecar {
     pub positions: u64,
     /// The runs that generated the games: several if shards were merged.
     pub runs: Vec<Run>,
+    /// The files from which games were imported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<Import>,
 }
 
 impl Sidecar {
@@ -185,7 +198,7 @@ impl Shard {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn save(&self, folder: &Path, index: u64, runs: &[Run]) -> Result<PathBuf, GameFileError> {
+    pub fn save(&self, folder: &Path, index: u64, runs: &[Run], imports: &[Import]) -> Result<PathBuf, GameFileError> {
         let path = shard_path(folder, index);
         let write = || -> io::Result<()> {
             let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
@@ -198,6 +211,7 @@ impl Shard {
                 plies: self.plies,
                 positions: self.positions,
                 runs: runs.to_vec(),
+                imports: imports.to_vec(),
             };
             let mut text = serde_json::to_vec_pretty(&sidecar)?;
             text.push(b'\n');

@@ -1,9 +1,10 @@
-//! `kiln data`: statistics, verification, merging and shuffling of game files.
+//! `kiln data`: statistics, verification, merging, shuffling and import of game files.
 
+mod import;
 mod stat;
 
 use crate::data::random::shuffle;
-use crate::data::{Game, GameFileError, MAX_RAW, Run, Shard, Sidecar, read, shards};
+use crate::data::{Game, GameFileError, Import, MAX_RAW, Run, Shard, Sidecar, read, shards};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::fs;
@@ -32,12 +33,20 @@ pub enum Task {
         /// The seed of the order.
         seed: u64,
     },
+    /// Write the games of files in PGN into shards.
+    Import {
+        /// The folder for the shards, which must not hold any yet.
+        folder: PathBuf,
+        /// The files in PGN.
+        files: Vec<PathBuf>,
+    },
 }
 
 /// Runs a command and passes lines of text to `print`.
 ///
 /// # Errors
-/// If a file cannot be read or written or is invalid, or the folder holds shards already.
+/// If a file cannot be read or written or is invalid, or the folder holds shards already. Games in PGN that are no
+/// training data are skipped, but a file without any other is an error.
 pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     match task {
         Task::Stat(files) => print(stat::stat(&expand(files)?)?.trim_end()),
@@ -75,6 +84,14 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError
             }
             print(&writer.finish()?);
         }
+        Task::Import { folder, files } => {
+            let mut writer = ShardWriter::new(folder, &[])?;
+            writer.imports = files.iter().map(|file| import::provenance(file)).collect::<Result<_, _>>()?;
+            for file in files {
+                import::import(file, &mut writer, &mut print)?;
+            }
+            print(&writer.finish()?);
+        }
     }
     Ok(())
 }
@@ -89,6 +106,7 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, GameFileError> {
 struct ShardWriter<'a> {
     folder: &'a Path,
     runs: Vec<Run>,
+    imports: Vec<Import>,
     shard: Shard,
     saved: u64,
     games: u64,
@@ -96,22 +114,28 @@ struct ShardWriter<'a> {
 }
 
 impl<'a> ShardWriter<'a> {
-    /// Creates a writer for a folder without shards. Collects the runs that the sidecars of the inputs list.
+    /// Creates a writer for a folder without shards. Collects the runs and imports that the sidecars of the inputs list.
     fn new(folder: &'a Path, files: &[PathBuf]) -> Result<Self, GameFileError> {
         fs::create_dir_all(folder)
             .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
         if shards(folder).is_ok() {
             return Err(GameFileError::of_file(folder, "this folder already holds shards; use another folder"));
         }
-        let mut runs = Vec::new();
-        for file in files {
-            for run in Sidecar::read(file)?.map_or(Vec::new(), |sidecar| sidecar.runs) {
-                if !runs.contains(&run) {
-                    runs.push(run);
+        fn add<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+            for item in more {
+                if !all.contains(&item) {
+                    all.push(item);
                 }
             }
         }
-        Ok(Self { folder, runs, shard: Shard::new(), saved: 0, games: 0, positions: 0 })
+        let (mut runs, mut imports) = (Vec::new(), Vec::new());
+        for file in files {
+            if let Some(sidecar) = Sidecar::read(file)? {
+                add(&mut runs, sidecar.runs);
+                add(&mut imports, sidecar.imports);
+            }
+        }
+        Ok(Self { folder, runs, imports, shard: Shard::new(), saved: 0, games: 0, positions: 0 })
     }
 
     /// Adds a game in viriformat, with its number of plies and training positions.
@@ -126,7 +150,7 @@ impl<'a> ShardWriter<'a> {
     }
 
     fn save(&mut self) -> Result<(), GameFileError> {
-        std::mem::take(&mut self.shard).save(self.folder, self.saved, &self.runs)?;
+        std::mem::take(&mut self.shard).save(self.folder, self.saved, &self.runs, &self.imports)?;
         self.saved += 1;
         Ok(())
     }

@@ -287,5 +287,5 @@ fn generate(
         progress.nodes.fetch_add(games.nodes() - nodes, Relaxed);
         progress.positions.fetch_add(shard.positions() - before, Relaxed);
     }
-    shard.save(&settings.folder, index, std::slice::from_ref(run)).map(drop)
+    shard.save(&settings.folder, index, std::slice::from_ref(run), &[]).map(drop)
 }
