@@ -382,6 +382,73 @@ fn statistics_count_what_is_there() {
 }
 
 #[test]
+fn statistics_tell_data_apart() {
+    let folder = scratch("apart");
+    // Games of two quiet moves, by their outcome and White's scores.
+    let shard = |name: &str, list: &[(Outcome, [i16; 2])]| {
+        let mut shard = Shard::new();
+        for &(outcome, scores) in list {
+            let start = kiln::board::Position::startpos();
+            let first = start.parse_move("g1f3").unwrap();
+            let second = start.make(first).parse_move("g8f6").unwrap();
+            let moves = [first, second].into_iter().zip(scores).map(|(mv, score)| ScoredMove { mv, score }).collect();
+            shard.push(&Game { start, outcome, moves });
+        }
+        shard.save(&folder.join(name), 0, &[], &[]).unwrap()
+    };
+    for name in ["a&b", "c"] {
+        fs::create_dir(folder.join(name)).unwrap();
+    }
+    use Outcome::{BlackWins, Draw, WhiteWins};
+    let even = shard("a&b", &[(Draw, [74, 0]), (Draw, [75, 10]), (WhiteWins, [-74, 199]), (BlackWins, [-10, -200])]);
+    let wild =
+        shard("c", &[(WhiteWins, [-200, 300]), (BlackWins, [0, 200]), (BlackWins, [900, -900]), (Draw, [500, 0])]);
+    let text = kiln(&["data".as_ref(), "stat".as_ref(), even.as_os_str()]);
+    for line in [
+        "outcomes   25.0 % White, 50.0 % drawn, 25.0 % Black\n",
+        "balanced   33.3 % drawn of the 3 games with a first score below 75\n",
+        "upsets     0.0 % of the decided games: the loser once stood 200 or more better\n",
+        "scores     10, 74 and 75 are the quartiles of their magnitudes\n",
+        "pieces     32.0 per position\n",
+        "duplicates 75.000 % of the positions\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in {text}");
+    }
+    let drawing = folder.join("a.svg");
+    let words =
+        ["data".as_ref(), "stat".as_ref(), even.as_os_str(), wild.as_os_str(), "--svg".as_ref(), drawing.as_os_str()];
+    let text = kiln(&words);
+    assert!(text.contains("games      8\n") && text.contains("upsets     60.0 % of the decided games"), "{text}");
+    let row = |file: &Path| text.lines().find(|line| line.ends_with(&format!("  {}", file.display()))).unwrap();
+    let words: Vec<_> = row(&wild).split_whitespace().take(8).collect();
+    assert_eq!(words, ["4", "2.0", "25.0%", "0.0%", "100.0%", "0", "200", "500"], "{text}");
+    assert!(row(&even).trim_start().starts_with("4    2.0   50.0%     33.3%    0.0%         10 74 75"), "{text}");
+    let drawing = fs::read_to_string(&drawing).unwrap();
+    assert_eq!(drawing.matches("<polyline ").count(), 8, "two curves in each of four diagrams");
+    assert!(drawing.contains("/a&amp;b/shard-00000"), "{drawing}");
+    let nowhere = ["data".as_ref(), "stat".as_ref(), even.as_os_str(), "--svg".as_ref(), "/nowhere/a.svg".as_ref()];
+    assert!(refusal(&nowhere).starts_with("/nowhere/a.svg: it cannot be written: "));
+}
+
+#[test]
+fn results_that_follow_the_scores_have_their_scale() {
+    // Of 1000 games at each score, as many are won as a scale of 205 centipawns says.
+    let mut shard = Shard::new();
+    let start = kiln::board::Position::startpos();
+    let mv = start.parse_move("g1f3").unwrap();
+    for score in (-1000..1000i16).step_by(40) {
+        let wins = 1000.0 / (1.0 + (-f64::from(score + 5) / 205.0).exp());
+        for game in 0..1000 {
+            let outcome = if f64::from(game) < wins { Outcome::WhiteWins } else { Outcome::BlackWins };
+            shard.push(&Game { start: start.clone(), outcome, moves: vec![ScoredMove { mv, score }] });
+        }
+    }
+    let file = shard.save(&scratch("scale"), 0, &[], &[]).unwrap();
+    let text = kiln(&["data".as_ref(), "stat".as_ref(), file.as_os_str()]);
+    assert!(text.contains("scale      205 centipawns"), "{text}");
+}
+
+#[test]
 fn bad_arguments_are_refused() {
     let folder = scratch("refused");
     let path = folder.to_str().unwrap();
@@ -414,6 +481,7 @@ fn bad_arguments_are_refused() {
         ),
         ("data stat F", "no file in this folder ends in .viri.zst"),
         ("data stat /nowhere", "/nowhere: it cannot be read: "),
+        ("data verify F --svg x", "--svg is for kiln data stat"),
         ("data verify F --seed 1", "--seed is for kiln data shuffle"),
     ] {
         let error = refusal(&text.split(' ').map(|word| if word == "F" { path } else { word }).collect::<Vec<_>>());

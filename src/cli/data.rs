@@ -60,11 +60,12 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
 /// Parses the arguments after `data`. Returns `None` if they ask for help.
 pub fn data(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
     let mut words = Vec::new();
-    let mut seed = None;
+    let (mut seed, mut svg) = (None, None);
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("seed") => seed = Some(arguments.value()?.parse()?),
+            Long("svg") => svg = Some(PathBuf::from(arguments.value()?)),
             Value(word) => words.push(word),
             _ => return Err(argument.unexpected()),
         }
@@ -75,8 +76,11 @@ pub fn data(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Erro
     if seed.is_some() && action != "shuffle" {
         return Err("--seed is for kiln data shuffle".into());
     }
+    if svg.is_some() && action != "stat" {
+        return Err("--svg is for kiln data stat".into());
+    }
     Ok(Some(match (action.to_str(), files.len()) {
-        (Some("stat"), 1..) => Task::Stat(files),
+        (Some("stat"), 1..) => Task::Stat { files, svg },
         (Some("verify"), 1..) => Task::Verify(files),
         (Some("merge"), 2..) => Task::Merge { folder: files.remove(0), files },
         (Some("import"), 2..) => Task::Import { folder: files.remove(0), files },

@@ -61,8 +61,9 @@ Kiln, a UCI chess engine.
                           or EPDs, {book_percent} % of the games start from it. Positions of
                           fewer than N pieces are not adjudicated. The same command
                           writes the same bytes, and resumes a stopped run
-  kiln data stat FILE…    show statistics of scores, pieces, results, lengths and
-                          duplicates
+  kiln data stat FILE… [--svg DRAWING]
+                          show statistics of scores, pieces, results, lengths and
+                          duplicates, compare the FILEs, and draw curves of each
   kiln data verify FILE…  check hashes, moves and results
   kiln data merge FOLDER FILE…
   kiln data shuffle FOLDER FILE… [--seed N]

@@ -2,6 +2,7 @@
 
 mod import;
 mod stat;
+mod svg;
 
 use crate::data::random::shuffle;
 use crate::data::{Game, GameFileError, Import, MAX_RAW, Run, Shard, Sidecar, read, shards};
@@ -13,8 +14,13 @@ use std::path::{Path, PathBuf};
 /// A command. Each file may be a folder, which stands for all shards in it.
 #[derive(Clone, Debug)]
 pub enum Task {
-    /// Print statistics of the games.
-    Stat(Vec<PathBuf>),
+    /// Print statistics of the games, and compare the files if there are several.
+    Stat {
+        /// The files to read.
+        files: Vec<PathBuf>,
+        /// Where to draw curves of each.
+        svg: Option<PathBuf>,
+    },
     /// Check hashes, moves and results.
     Verify(Vec<PathBuf>),
     /// Write all games, in the order of the files, into shards of full size.
@@ -49,7 +55,7 @@ pub enum Task {
 /// training data are skipped, but a file without any other is an error.
 pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
     match task {
-        Task::Stat(files) => print(stat::stat(&expand(files)?)?.trim_end()),
+        Task::Stat { files, svg } => print(stat::stat(files, svg.as_deref())?.trim_end()),
         Task::Verify(files) => verify(&expand(files)?, print)?,
         Task::Merge { folder, files } => {
             let files = expand(files)?;
