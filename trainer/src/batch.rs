@@ -209,8 +209,7 @@ impl BatchProcessor {
                 for (block, tile_block) in used.iter().zip(tile_blocks) {
                     match head {
                         Head::Single => single_backward(tile, tile_block, block),
-                        Head::Layers { first: 16, .. } => pairwise_backward::<16>(tile, tile_block, block),
-                        Head::Layers { .. } => pairwise_backward::<32>(tile, tile_block, block),
+                        Head::Layers { .. } => pairwise_backward(tile, tile_block, block),
                     }
                     gather(tile, tile_block, &block.inverse);
                 }
@@ -430,10 +429,13 @@ fn single_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
 /// Returns a tile's pairwise products of clipped activations: those of the side to move, then those of the other side.
 #[inline]
 fn products(accumulators: &[Row; 2]) -> Row {
-    std::array::from_fn(|i| {
-        let accumulator = &accumulators[i / PAIRS];
-        accumulator[i % PAIRS].clamp(0.0, 1.0) * accumulator[PAIRS + i % PAIRS].clamp(0.0, 1.0)
-    })
+    let mut products = [0.0; TILE];
+    for (products, accumulator) in products.as_chunks_mut::<PAIRS>().0.iter_mut().zip(accumulators) {
+        for i in 0..PAIRS {
+            products[i] = accumulator[i].clamp(0.0, 1.0) * accumulator[PAIRS + i].clamp(0.0, 1.0);
+        }
+    }
+    products
 }
 
 /// Forward pass of a tile with pairwise products and a first layer of `N` neurons.
@@ -537,30 +539,41 @@ fn screlu_derivative(sum: f32) -> f32 {
 
 /// Backward pass of a tile with pairwise products: adds the gradients of one block to the tile's tensors, except those
 /// of the feature weights, and replaces the accumulators by their gradients.
-fn pairwise_backward<const N: usize>(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
+fn pairwise_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
     let Tile { bias, head, .. } = tile;
     let weights: &[Row] = head.values.as_chunks().0;
     let head: &mut [Row] = head.gradient.as_chunks_mut().0;
     let bias: &mut Row = bias.gradient.first_chunk_mut().expect("a tile's biases are one row");
     let positions = block.features.output_buckets.iter().zip(&mut tile_block.accumulators);
-    for ((&bucket, accumulators), deltas) in positions.zip(block.deltas.as_chunks::<N>().0) {
+    let width = block.deltas.len() / BLOCK;
+    for ((&bucket, accumulators), deltas) in positions.zip(block.deltas.chunks_exact(width)) {
         let products = products(accumulators);
         let mut product_gradient = [0.0; TILE];
-        let bucket = N * usize::from(bucket)..N * (usize::from(bucket) + 1);
-        for ((weights, head), &delta) in weights[bucket.clone()].iter().zip(&mut head[bucket]).zip(deltas) {
+        let bucket = width * usize::from(bucket)..width * (usize::from(bucket) + 1);
+        // With four neurons at once, the compiler makes vectors of a row's numbers; with one, of those of several rows.
+        let weights = weights[bucket.clone()].as_chunks::<4>().0.iter();
+        let head = head[bucket].as_chunks_mut::<4>().0;
+        for ((weights, head), deltas) in weights.zip(head).zip(deltas.as_chunks::<4>().0) {
             for i in 0..TILE {
-                head[i] += delta * products[i];
-                product_gradient[i] += delta * weights[i];
+                for n in 0..4 {
+                    head[n][i] += deltas[n] * products[i];
+                }
+            }
+            for i in 0..TILE {
+                for n in 0..4 {
+                    product_gradient[i] += deltas[n] * weights[n][i];
+                }
             }
         }
-        for (perspective, accumulator) in accumulators.iter_mut().enumerate() {
+        for (accumulator, product_gradient) in accumulators.iter_mut().zip(product_gradient.as_chunks::<PAIRS>().0) {
+            let mut gradient = [0.0; TILE];
             for i in 0..PAIRS {
-                let product_gradient = product_gradient[perspective * PAIRS + i];
                 let (left, right) = (accumulator[i], accumulator[PAIRS + i]);
                 let (clipped_left, clipped_right) = (left.clamp(0.0, 1.0), right.clamp(0.0, 1.0));
-                accumulator[i] = if left == clipped_left { product_gradient * clipped_right } else { 0.0 };
-                accumulator[PAIRS + i] = if right == clipped_right { product_gradient * clipped_left } else { 0.0 };
+                gradient[i] = if left == clipped_left { product_gradient[i] * clipped_right } else { 0.0 };
+                gradient[PAIRS + i] = if right == clipped_right { product_gradient[i] * clipped_left } else { 0.0 };
             }
+            *accumulator = gradient;
             for i in 0..TILE {
                 bias[i] += accumulator[i];
             }

@@ -60,7 +60,8 @@ struct Checkpoint {
 /// If the file cannot be written.
 pub fn save(file: &Path, run_hash: [u8; 32], progress: &Progress, network: &mut Network) -> Result<()> {
     let tensors = network.tensors_mut().into_iter();
-    let tensors = tensors.map(|tensor| [&tensor.values, &tensor.first_moment, &tensor.second_moment].map(Clone::clone));
+    let tensors = tensors
+        .map(|tensor| [&tensor.values, &tensor.first_moment, &tensor.second_moment].map(|values| values.to_vec()));
     let tensors = tensors.collect();
     let checkpoint = Checkpoint { run_hash, progress: progress.clone(), tensors, updated: network.updated.clone() };
     let body = bincode::encode_to_vec(&checkpoint, bincode::config::standard())?;
@@ -98,8 +99,10 @@ pub fn load(file: &Path, run_hash: [u8; 32], network: &mut Network) -> Result<Op
         "{} has tensors of other shapes; remove it to restart the training",
         file.display()
     );
-    for (tensor, [values, first, second]) in tensors.into_iter().zip(found.tensors) {
-        (tensor.values, tensor.first_moment, tensor.second_moment) = (values, first, second);
+    for (tensor, [values, first, second]) in tensors.into_iter().zip(&found.tensors) {
+        tensor.values.copy_from_slice(values);
+        tensor.first_moment.copy_from_slice(first);
+        tensor.second_moment.copy_from_slice(second);
     }
     network.updated = found.updated;
     network.merge_factorisers();

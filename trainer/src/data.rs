@@ -5,7 +5,7 @@ use bulletformat::ChessBoard;
 use kiln::board::Position;
 use kiln::data::random::{below, shuffle};
 use kiln::data::{Game, is_trainable, shards};
-use kiln::types::{Color, PieceType};
+use kiln::types::{Bitboard, Color, Square};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
@@ -88,13 +88,31 @@ fn is_validation(game: &Game) -> bool {
 /// Packs a position into 32 bytes. `score` (centipawns) and `points` (game result, 0, 0.5 or 1) are from White's view;
 /// the packed values are from the side to move's.
 pub fn pack(position: &Position, score: i16, points: f32) -> ChessBoard {
-    let mut bitboards = [0; 8];
-    let colors = Color::ALL.map(|color| position.color(color).0);
-    let kinds = PieceType::ALL.map(|kind| position.kind(kind).0);
-    bitboards[..2].copy_from_slice(&colors);
-    bitboards[2..].copy_from_slice(&kinds);
-    let side = position.side_to_move().index();
-    ChessBoard::from_raw(bitboards, side, score, points).expect("every piece is of some kind")
+    let us = position.side_to_move();
+    let (ranks, score, points) = match us {
+        Color::White => (0, score, points),
+        Color::Black => (56, -score, 1.0 - points),
+    };
+    let view = |square: Square| square.index() ^ ranks;
+    let mut board = ChessBoard {
+        score,
+        result: (2.0 * points) as u8,
+        ksq: view(position.king(us)) as u8,
+        opp_ksq: view(position.king(!us)) as u8 ^ 56,
+        ..ChessBoard::default()
+    };
+    let mut pieces = [0; 64];
+    for (square, piece) in
+        position.occupied().into_iter().filter_map(|square| Some((square, position.piece_on(square)?)))
+    {
+        let side = if piece.color() == us { 0 } else { 8 };
+        pieces[view(square)] = side | piece.kind() as u8;
+        board.occ |= 1 << view(square);
+    }
+    for (number, square) in Bitboard(board.occ).into_iter().enumerate() {
+        board.pcs[number / 2] |= pieces[square.index()] << (4 * (number % 2));
+    }
+    board
 }
 
 /// The order in which training draws positions: each epoch is another permutation of all positions.
@@ -157,6 +175,25 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kiln::types::PieceType;
+
+    #[test]
+    fn packs_as_bulletformat_does() {
+        for fen in [
+            "r3k2r/pP1p1ppp/8/2pPp3/8/2N2B2/PP1Q1PPP/R3K2R w KQkq c6 0 2",
+            "8/5k2/3p4/1p1Pp2p/pP2Pp1P/P4P1K/8/8 b - b3 99 50",
+        ] {
+            let position: Position = fen.parse().unwrap();
+            let colors = Color::ALL.map(|color| position.color(color).0);
+            let kinds = PieceType::ALL.map(|kind| position.kind(kind).0);
+            let bitboards = [colors.as_slice(), &kinds].concat().try_into().unwrap();
+            let side = position.side_to_move().index();
+            for (score, points) in [(-123, 0.0), (45, 0.5), (0, 1.0)] {
+                let expected = ChessBoard::from_raw(bitboards, side, score, points).unwrap();
+                assert_eq!(pack(&position, score, points), expected);
+            }
+        }
+    }
 
     #[test]
     fn an_epoch_has_each_position_once() {

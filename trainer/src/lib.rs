@@ -4,6 +4,7 @@ pub mod batch;
 pub mod checkpoint;
 pub mod config;
 pub mod data;
+pub mod floats;
 pub mod network;
 pub mod run;
 pub mod synthetic;

@@ -5,6 +5,7 @@
 //! pass. Tiles share nothing, so each can be trained by another thread without locks and without sums whose order
 //! depends on the threads. If the head has pairwise products, a tile holds both neurons of each of its pairs.
 
+use crate::floats::Floats;
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::tables::{attacks, threat_pairs};
@@ -40,17 +41,17 @@ pub fn with_quantisation(header: Header) -> Header {
     Header { qa: QA, qb: QB, scale: SCALE, ..header }
 }
 
-/// Trainable parameters with their gradient and AdamW state. All vectors have the same length.
+/// Trainable parameters with their gradient and AdamW state. All arrays have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tensor {
     /// Parameter values.
-    pub values: Vec<f32>,
+    pub values: Floats,
     /// Gradient accumulated since the last update.
-    pub gradient: Vec<f32>,
+    pub gradient: Floats,
     /// Moving average of the gradient (first moment).
-    pub first_moment: Vec<f32>,
+    pub first_moment: Floats,
     /// Moving average of the squared gradient (second moment).
-    pub second_moment: Vec<f32>,
+    pub second_moment: Floats,
     /// Maximum magnitude of a value after an update.
     limit: f32,
 }
@@ -100,9 +101,9 @@ impl Factors {
 }
 
 impl Tensor {
-    fn new(values: Vec<f32>, limit: f32) -> Self {
-        let zeros = vec![0.0; values.len()];
-        Self { gradient: zeros.clone(), first_moment: zeros.clone(), second_moment: zeros, values, limit }
+    fn new(values: &[f32], limit: f32) -> Self {
+        let zeros = || Floats::zeros(values.len());
+        Self { values: values.into(), gradient: zeros(), first_moment: zeros(), second_moment: zeros(), limit }
     }
 
     /// Updates the values by one AdamW step, clamps them, and zeroes the gradient.
@@ -335,18 +336,18 @@ impl Network {
                     }
                 }
                 let mut tile = Tile {
-                    features: Tensor::new(features, limit),
-                    pairs: Tensor::new(cut(&tensors.pairs), PAIR_LIMIT),
-                    factoriser: Tensor::new(shared, limit),
+                    features: Tensor::new(&features, limit),
+                    pairs: Tensor::new(&cut(&tensors.pairs), PAIR_LIMIT),
+                    factoriser: Tensor::new(&shared, limit),
                     merged: Vec::new(),
-                    bias: Tensor::new(neurons.map(|n| tensors.bias[n]).to_vec(), WEIGHT_LIMIT),
-                    head: Tensor::new(cut(&tensors.head), WEIGHT_LIMIT),
+                    bias: Tensor::new(&neurons.map(|n| tensors.bias[n]), WEIGHT_LIMIT),
+                    head: Tensor::new(&cut(&tensors.head), WEIGHT_LIMIT),
                 };
                 tile.merge();
                 tile
             })
             .collect();
-        let tail = tensors.tail.iter().map(|values| Tensor::new(values.clone(), WEIGHT_LIMIT)).collect();
+        let tail = tensors.tail.iter().map(|values| Tensor::new(values, WEIGHT_LIMIT)).collect();
         let count = (tensors.features.len() + tensors.pairs.len()) / hidden;
         Self { header, tiles, tail, touched: vec![false; count], updated: vec![0; count] }
     }
@@ -363,7 +364,7 @@ impl Network {
             pairs: vec![0.0; pairs.rows().len() * hidden],
             bias: vec![0.0; hidden],
             head: vec![0.0; head],
-            tail: self.tail.iter().map(|tensor| tensor.values.clone()).collect(),
+            tail: self.tail.iter().map(|tensor| tensor.values.to_vec()).collect(),
         };
         for (number, tile) in self.tiles.iter().enumerate() {
             let neurons = tile_neurons(hidden, layers, number);
@@ -382,10 +383,7 @@ impl Network {
 
     /// Quantises the network by rounding to the nearest integer; the later layers of a multi-layer head stay in
     /// floating point. The asset has this network's header.
-    ///
-    /// # Errors
-    /// If the asset fails its own checks.
-    pub fn to_asset(&self) -> Result<Asset> {
+    pub fn to_asset(&self) -> Asset {
         let AssetTensors { features, pairs, bias, head, tail } = self.tensors();
         let integers =
             |values: &[f32], unit: u16| values.iter().map(|v| (v * f32::from(unit)).round() as i16).collect::<Vec<_>>();
@@ -402,14 +400,13 @@ impl Network {
                 Weights::Layers { first, first_bias, second, second_bias, third, third_bias }
             }
         };
-        let asset = Asset {
+        Asset {
             header: self.header.clone(),
             features: integers(&features, QA),
             feature_bias: integers(&bias, QA),
             pairs: integers(&pairs, QA).iter().map(|&w| w as i8).collect(),
             weights,
-        };
-        Asset::from_bytes(&asset.to_bytes()).context("the trained network is not a valid asset")
+        }
     }
 
     /// Returns the header: name, architecture and quantisation.

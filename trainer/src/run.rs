@@ -198,7 +198,7 @@ impl Training {
     fn write_results(&self) -> Result<()> {
         let Self { config, data, network, progress, .. } = self;
         let commit = commit();
-        let mut asset = network.to_asset()?;
+        let mut asset = network.to_asset();
         let superbatches = progress.records.len();
         let sources = if config.description.is_empty() { String::new() } else { format!("{}; ", config.description) };
         asset.header.provenance = Provenance {
@@ -213,7 +213,9 @@ impl Training {
             seed: config.seed,
         };
         asset.header.expected = expected(&asset, &EXPECTED);
-        checkpoint::write(&config.output(ASSET), &asset.to_bytes())?;
+        let bytes = asset.to_bytes();
+        Asset::from_bytes(&bytes).context("the trained network is not a valid asset")?;
+        checkpoint::write(&config.output(ASSET), &bytes)?;
         checkpoint::write(&config.output(".toml"), config.text.as_bytes())?;
         let log = Log {
             config,
@@ -238,7 +240,7 @@ impl Training {
         let asset =
             Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
         ensure!(
-            self.network.to_asset()?.features == asset.features,
+            self.network.to_asset().features == asset.features,
             "{} differs from the checkpoint's network; finish the superbatch first",
             file.display()
         );

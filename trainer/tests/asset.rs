@@ -79,7 +79,7 @@ fn evaluates_as_the_reference_does() {
 fn an_asset_survives_the_round_trip() {
     for header in shapes() {
         let asset = Asset::random(header, 4);
-        let back = Network::from_asset(&asset, true).unwrap().to_asset().unwrap();
+        let back = Network::from_asset(&asset, true).unwrap().to_asset();
         assert_eq!(back.features, asset.features, "{}", asset.header.shape());
         assert_eq!((back.feature_bias, back.weights), (asset.feature_bias, asset.weights));
         assert_eq!(back.pairs, asset.pairs, "{}", asset.header.shape());

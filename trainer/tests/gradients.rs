@@ -17,7 +17,7 @@ fn check(header: Header, positions: &[ChessBoard]) {
     // Perturb the initial weights, so that buckets differ, biases are not zero and activations reach all ranges.
     let mut number = 1_u32;
     for tensor in network.tensors_mut() {
-        for value in &mut tensor.values {
+        for value in tensor.values.iter_mut() {
             number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             *value += (number >> 8) as f32 / (1 << 24) as f32 * 0.1 - 0.03;
         }
@@ -31,7 +31,7 @@ fn check(header: Header, positions: &[ChessBoard]) {
     for tile in &mut network.tiles {
         tile.sum_factoriser_gradient();
     }
-    let gradients: Vec<Vec<f32>> = network.tensors_mut().iter().map(|tensor| tensor.gradient.clone()).collect();
+    let gradients: Vec<Vec<f32>> = network.tensors_mut().iter().map(|tensor| tensor.gradient.to_vec()).collect();
     for (tensor, gradient) in gradients.iter().enumerate() {
         let Some(largest) = gradient.iter().map(|g| g.abs()).reduce(f32::max) else { continue };
         assert!(largest > 3e-5, "{shape}: tensor {tensor} has gradients up to {largest:e}");
