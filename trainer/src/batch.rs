@@ -23,14 +23,16 @@ const BLOCK: usize = 2048;
 /// Blocks in a group.
 const GROUP: usize = 8;
 
-/// How search score and game result are blended into the training target.
+/// What training minimises.
 #[derive(Clone, Copy, Debug)]
-pub struct TargetBlend {
+pub struct Objective {
     /// WDL proportion λ, 0 to 1: weight of the game result. The search score has weight 1 − λ.
     pub wdl: f32,
+    /// What the mean of a position's pairwise products adds to its loss. Nothing without such products.
+    pub sparsity: f32,
 }
 
-impl TargetBlend {
+impl Objective {
     /// Returns the target λ · result + (1 − λ) · σ(score / [`SCALE`]), from 0 to 1, for the side to move.
     pub fn target(self, board: &ChessBoard) -> f32 {
         let score = sigmoid(f32::from(board.score()) / f32::from(SCALE));
@@ -45,7 +47,7 @@ fn sigmoid(x: f32) -> f32 {
 /// Runs batches through a network. Owns the buffers for activations and gradients.
 ///
 /// The methods take positions as a function from index to position, for the indices below `count`. The loss of a
-/// position is (σ(output) − target)².
+/// position is (σ(output) − target)², and the penalty of [`Objective::sparsity`].
 pub struct BatchProcessor {
     feature_set: FeatureSet,
     blocks: Vec<Block>,
@@ -75,6 +77,8 @@ struct TileBlock {
     accumulators: Vec<[Row; 2]>,
     /// The tile's part of the head's first sums, by (position, neuron of the first layer).
     head_sums: Vec<f32>,
+    /// Sum of all pairwise products.
+    products: f64,
 }
 
 impl Block {
@@ -90,19 +94,20 @@ impl Block {
         }
     }
 
-    fn fill(&mut self, feature_set: &FeatureSet, positions: impl Iterator<Item = ChessBoard>, blend: TargetBlend) {
+    fn fill(&mut self, feature_set: &FeatureSet, positions: impl Iterator<Item = ChessBoard>, objective: Objective) {
         self.features.clear();
         self.targets.clear();
         for board in positions {
             feature_set.push(&board, &mut self.features);
-            self.targets.push(blend.target(&board));
+            self.targets.push(objective.target(&board));
         }
     }
 }
 
 impl TileBlock {
     fn new(network: &Network) -> Self {
-        Self { accumulators: vec![[[0.0; TILE]; 2]; BLOCK], head_sums: vec![0.0; BLOCK * first_width(network)] }
+        let head_sums = vec![0.0; BLOCK * first_width(network)];
+        Self { accumulators: vec![[[0.0; TILE]; 2]; BLOCK], head_sums, products: 0.0 }
     }
 }
 
@@ -174,10 +179,10 @@ impl BatchProcessor {
         network: &mut Network,
         count: usize,
         position: F,
-        blend: TargetBlend,
+        objective: Objective,
         step: OptimiserStep,
     ) -> f64 {
-        let loss = self.gradient(network, count, position, blend);
+        let loss = self.gradient(network, count, position, objective);
         network.update(step);
         loss
     }
@@ -188,11 +193,12 @@ impl BatchProcessor {
         network: &mut Network,
         count: usize,
         position: F,
-        blend: TargetBlend,
+        objective: Objective,
     ) -> f64 {
         let mut loss = 0.0;
         for range in groups(count) {
-            self.run_blocks(network, range.clone(), &position, blend, 1.0 / count as f32);
+            let weight = 1.0 / count as f32;
+            self.run_blocks(network, range.clone(), &position, objective, weight);
             let Self { blocks, tile_blocks, .. } = self;
             let used = &mut blocks[..range.len().div_ceil(BLOCK)];
             let features = network.touched.len();
@@ -205,11 +211,12 @@ impl BatchProcessor {
                 }
             }
             let head = network.header().head;
+            let penalty = objective.sparsity * weight / network.header().hidden as f32;
             network.tiles.par_iter_mut().zip(tile_blocks.par_chunks_mut(GROUP)).for_each(|(tile, tile_blocks)| {
                 for (block, tile_block) in used.iter().zip(tile_blocks) {
                     match head {
                         Head::Single => single_backward(tile, tile_block, block),
-                        Head::Layers { .. } => pairwise_backward(tile, tile_block, block),
+                        Head::Layers { .. } => pairwise_backward(tile, tile_block, block, penalty),
                     }
                     gather(tile, tile_block, &block.inverse);
                 }
@@ -224,11 +231,11 @@ impl BatchProcessor {
         network: &Network,
         count: usize,
         position: F,
-        blend: TargetBlend,
+        objective: Objective,
     ) -> f64 {
         groups(count)
             .map(|range| {
-                let used = self.run_blocks(network, range, &position, blend, 0.0);
+                let used = self.run_blocks(network, range, &position, objective, 0.0);
                 used.iter().map(|block| block.loss).sum::<f64>()
             })
             .sum()
@@ -243,7 +250,7 @@ impl BatchProcessor {
     ) -> Vec<f32> {
         let mut scores = Vec::with_capacity(count);
         for range in groups(count) {
-            for block in self.run_blocks(network, range, &position, TargetBlend { wdl: 0.0 }, 0.0) {
+            for block in self.run_blocks(network, range, &position, Objective { wdl: 0.0, sparsity: 0.0 }, 0.0) {
                 scores.extend(block.outputs[..block.features.count()].iter().map(|output| output * f32::from(SCALE)));
             }
         }
@@ -257,7 +264,7 @@ impl BatchProcessor {
         network: &Network,
         range: Range<usize>,
         position: &F,
-        blend: TargetBlend,
+        objective: Objective,
         weight: f32,
     ) -> &[Block] {
         let Self { feature_set, blocks, tile_blocks } = self;
@@ -265,7 +272,7 @@ impl BatchProcessor {
         used.par_iter_mut().enumerate().for_each(|(number, block)| {
             let start = range.start + number * BLOCK;
             let end = range.end.min(start + BLOCK);
-            block.fill(feature_set, (start..end).map(position), blend);
+            block.fill(feature_set, (start..end).map(position), objective);
         });
         let head = network.header().head;
         network.tiles.par_iter().zip(tile_blocks.par_chunks_mut(GROUP)).for_each(|(tile, tile_blocks)| {
@@ -278,7 +285,8 @@ impl BatchProcessor {
         used.par_iter_mut().enumerate().for_each(|(number, block)| {
             let tile_blocks = tile_blocks[number..].iter().step_by(GROUP);
             block.tail.iter_mut().for_each(|gradient| gradient.fill(0.0));
-            block.loss = 0.0;
+            let products: f64 = tile_blocks.clone().map(|tile_block| tile_block.products).sum();
+            block.loss = f64::from(objective.sparsity) * products / f64::from(network.header().hidden);
             match head {
                 Head::Single => single_output(&network.tail, tile_blocks, block, weight),
                 Head::Layers { first: 16, second } => {
@@ -352,7 +360,7 @@ fn one_row(values: &[f32]) -> &Row {
 /// Forward pass of a tile with a single layer.
 fn single_forward(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
     let head = tile.head.rows();
-    let TileBlock { accumulators: sums, head_sums } = tile_block;
+    let TileBlock { accumulators: sums, head_sums, .. } = tile_block;
     accumulators(tile, sums, &block.features, |i, bucket, accumulators| {
         let mut parts = [0.0; TILE];
         for (accumulator, head) in accumulators.iter().zip(&head[2 * bucket..]) {
@@ -441,10 +449,12 @@ fn products(accumulators: &[Row; 2]) -> Row {
 /// Forward pass of a tile with pairwise products and a first layer of `N` neurons.
 fn pairwise_forward<const N: usize>(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
     let transposed = transpose::<N>(tile.head.rows());
-    let TileBlock { accumulators: sums, head_sums } = tile_block;
+    let TileBlock { accumulators: sums, head_sums, products: product_sum } = tile_block;
+    *product_sum = 0.0;
     let head_sums: &mut [[f32; N]] = head_sums.as_chunks_mut().0;
     accumulators(tile, sums, &block.features, |i, bucket, accumulators| {
         let products = products(accumulators);
+        *product_sum += f64::from(sum(&products));
         // Two sums, because an addition must wait for the one before.
         let mut neurons = [[0.0; N]; 2];
         let weights = transposed[TILE * bucket..].as_chunks::<2>().0;
@@ -538,8 +548,9 @@ fn screlu_derivative(sum: f32) -> f32 {
 }
 
 /// Backward pass of a tile with pairwise products: adds the gradients of one block to the tile's tensors, except those
-/// of the feature weights, and replaces the accumulators by their gradients.
-fn pairwise_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
+/// of the feature weights, and replaces the accumulators by their gradients. `penalty` is the derivative of the loss by
+/// each product, besides what comes from the head.
+fn pairwise_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block, penalty: f32) {
     let Tile { bias, head, .. } = tile;
     let weights: &[Row] = head.values.as_chunks().0;
     let head: &mut [Row] = head.gradient.as_chunks_mut().0;
@@ -548,7 +559,7 @@ fn pairwise_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block)
     let width = block.deltas.len() / BLOCK;
     for ((&bucket, accumulators), deltas) in positions.zip(block.deltas.chunks_exact(width)) {
         let products = products(accumulators);
-        let mut product_gradient = [0.0; TILE];
+        let mut product_gradient = [penalty; TILE];
         let bucket = width * usize::from(bucket)..width * (usize::from(bucket) + 1);
         // With four neurons at once, the compiler makes vectors of a row's numbers; with one, of those of several rows.
         let weights = weights[bucket.clone()].as_chunks::<4>().0.iter();

@@ -26,6 +26,8 @@ pub struct SuperbatchRecord {
     pub training_loss: f64,
     /// Mean validation loss per position after the superbatch.
     pub validation_loss: f64,
+    /// Mean validation loss of the averaged weights, if any are averaged yet.
+    pub average_loss: Option<f64>,
     /// Training speed in positions per second.
     pub positions_per_second: f64,
 }
@@ -41,6 +43,11 @@ pub struct Progress {
     pub seconds: f64,
     /// One record per finished superbatch.
     pub records: Vec<SuperbatchRecord>,
+    /// Number of training positions by stage, of the stages begun.
+    pub positions: Vec<u64>,
+    /// Averages of the values of each tensor, in the order of [`Network::tensors_mut`], over the last superbatches that
+    /// are averaged. Empty before.
+    pub averages: Vec<Vec<f32>>,
 }
 
 #[derive(Decode, Encode)]

@@ -35,6 +35,9 @@ pub struct Config {
     pub network: Option<NetworkConfig>,
     /// Training hyperparameters.
     pub training: TrainingConfig,
+    /// Further stages, after the one that `data` and `training` describe.
+    #[serde(default)]
+    pub stages: Vec<Stage>,
     /// Text of the file, as read.
     #[serde(skip)]
     pub text: String,
@@ -70,11 +73,39 @@ pub struct NetworkConfig {
     pub threats: String,
 }
 
+/// A `[[stages]]` section: a part of the run with its own schedules and data.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// Number of superbatches.
+    pub superbatches: u64,
+    /// Learning rate, 0 to 0.1.
+    pub rate: Schedule,
+    /// WDL proportion λ, 0 to 1.
+    pub wdl: Schedule,
+    /// Game shards, or folders of shards; empty for those of the stage before.
+    #[serde(default)]
+    pub data: Vec<PathBuf>,
+}
+
+/// What the schedules say for one batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BatchSettings {
+    /// Number of the stage, from 0.
+    pub stage: usize,
+    /// Number of the batch in its stage, from 0.
+    pub batch: u64,
+    /// Learning rate, with warm-up.
+    pub learning_rate: f32,
+    /// WDL proportion λ.
+    pub wdl: f32,
+}
+
 /// The `[training]` section: hyperparameters and checkpoint interval.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingConfig {
-    /// Number of superbatches. After each one the losses are logged and the asset is written.
+    /// Number of superbatches in the first stage. After each one the losses are logged and the asset is written.
     pub superbatches: u64,
     /// Batches per superbatch.
     #[serde(default = "superbatch")]
@@ -92,6 +123,12 @@ pub struct TrainingConfig {
     /// AdamW weight decay, 0 to 1: each step multiplies weights by 1 − learning rate · decay.
     #[serde(default = "decay")]
     pub decay: f32,
+    /// The asset has the average of the weights after this many last superbatches of the run; 0 for the last weights.
+    #[serde(default)]
+    pub average: u64,
+    /// Penalty on active neurons: the loss of a position grows by this times the mean of its pairwise products.
+    #[serde(default)]
+    pub sparsity: f32,
     /// Whether all king buckets and threat states share factoriser weights, which are added to their own.
     #[serde(default = "yes")]
     pub factoriser: bool,
@@ -100,7 +137,7 @@ pub struct TrainingConfig {
     pub checkpoint_seconds: u64,
 }
 
-/// A hyperparameter as a function of the batch number. "Over the run" means from the first batch to the last.
+/// A hyperparameter as a function of the batch number. "Over the stage" means from its first batch to its last.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Schedule {
@@ -109,14 +146,14 @@ pub enum Schedule {
         /// The value.
         value: f64,
     },
-    /// Linear interpolation over the run.
+    /// Linear interpolation over the stage.
     Linear {
         /// Value in the first batch.
         start: f64,
         /// Value in the last batch.
         end: f64,
     },
-    /// Half a cosine over the run (cosine annealing).
+    /// Half a cosine over the stage (cosine annealing).
     Cosine {
         /// Value in the first batch.
         start: f64,
@@ -163,16 +200,16 @@ fn checkpoint() -> u64 {
 }
 
 impl Schedule {
-    /// Returns the value in `batch`, counted from 0.
-    fn at(self, batch: u64, training: &TrainingConfig) -> f64 {
-        let last = training.superbatches * training.batches - 1;
+    /// Returns the value in `batch`, counted from 0, of a stage of `superbatches` superbatches of `batches` batches.
+    fn at(self, batch: u64, superbatches: u64, batches: u64) -> f64 {
+        let last = superbatches * batches - 1;
         let progress = batch as f64 / last.max(1) as f64;
         match self {
             Self::Constant { value } => value,
             Self::Linear { start, end } => start + (end - start) * progress,
             Self::Cosine { start, end } => end + (start - end) * (1.0 + (std::f64::consts::PI * progress).cos()) / 2.0,
             Self::Step { start, factor, every } => {
-                start * factor.powi((batch / training.batches / every).try_into().unwrap_or(i32::MAX))
+                start * factor.powi((batch / batches / every).try_into().unwrap_or(i32::MAX))
             }
         }
     }
@@ -183,39 +220,38 @@ impl Schedule {
             Self::Constant { value } => ([value, value], 1),
             Self::Linear { start, end } | Self::Cosine { start, end } => ([start, end], 1),
             Self::Step { start, factor, every } => {
-                ensure!((0.0..=1.0).contains(&factor), "training.{name}.factor is {factor}; allowed are 0 to 1");
+                ensure!((0.0..=1.0).contains(&factor), "{name}.factor is {factor}; allowed are 0 to 1");
                 ([start, start], every)
             }
         };
-        ensure!(every > 0, "training.{name}.every is 0; it must be at least 1 superbatch");
+        ensure!(every > 0, "{name}.every is 0; it must be at least 1 superbatch");
         for value in values {
             let (least, largest) = (allowed.start(), allowed.end());
-            ensure!(allowed.contains(&value), "training.{name} has {value}; allowed are {least} to {largest}");
+            ensure!(allowed.contains(&value), "{name} has {value}; allowed are {least} to {largest}");
         }
         Ok(())
     }
 }
 
 impl TrainingConfig {
-    /// Returns the learning rate in `batch`, counted from 0, with warm-up.
-    pub fn learning_rate(&self, batch: u64) -> f32 {
-        let warm_up = ((batch + 1) as f64 / self.warm_up.max(1) as f64).min(1.0);
-        (self.rate.at(batch, self) * warm_up) as f32
-    }
-
-    /// Returns the WDL proportion λ in `batch`, counted from 0.
-    pub fn wdl_proportion(&self, batch: u64) -> f32 {
-        self.wdl.at(batch, self) as f32
-    }
-
     fn check(&self) -> Result<()> {
-        let positive = [("superbatches", self.superbatches), ("batches", self.batches)];
-        for (name, value) in positive.into_iter().chain([("batch_size", self.batch_size as u64)]) {
+        for (name, value) in [("batches", self.batches), ("batch_size", self.batch_size as u64)] {
             ensure!((1..=1 << 24).contains(&value), "training.{name} is {value}; allowed are 1 to 16777216");
         }
-        ensure!((0.0..=1.0).contains(&self.decay), "training.decay is {}; allowed are 0 to 1", self.decay);
-        self.rate.check("rate", 0.0..=0.1)?;
-        self.wdl.check("wdl", 0.0..=1.0)
+        for (name, value) in [("decay", self.decay), ("sparsity", self.sparsity)] {
+            ensure!((0.0..=1.0).contains(&value), "training.{name} is {value}; allowed are 0 to 1");
+        }
+        Ok(())
+    }
+}
+
+impl Stage {
+    /// Checks the values of the section called `name`.
+    fn check(&self, name: &str) -> Result<()> {
+        let value = self.superbatches;
+        ensure!((1..=1 << 24).contains(&value), "{name}.superbatches is {value}; allowed are 1 to 16777216");
+        self.rate.check(&format!("{name}.rate"), 0.0..=0.1)?;
+        self.wdl.check(&format!("{name}.wdl"), 0.0..=1.0)
     }
 }
 
@@ -266,7 +302,8 @@ impl Config {
             toml::from_str(&text).with_context(|| format!("{} is not a valid run file", file.display()))?;
         config.text = text;
         let folder = file.parent().unwrap_or(Path::new(""));
-        for path in config.data.iter_mut().chain(&mut config.start).chain([&mut config.output]) {
+        let data = config.stages.iter_mut().flat_map(|stage| &mut stage.data).chain(&mut config.data);
+        for path in data.chain(&mut config.start).chain([&mut config.output]) {
             *path = folder.join(&*path);
         }
         config.check().with_context(|| format!("{} is not a valid run file", file.display()))?;
@@ -289,7 +326,47 @@ impl Config {
             self.start.is_some() || self.network.is_some(),
             "neither network nor start is given; at least one is required"
         );
-        self.training.check()
+        self.training.check()?;
+        for (number, stage) in self.all_stages().iter().enumerate() {
+            stage.check(if number == 0 { "training" } else { "stages" })?;
+        }
+        Ok(())
+    }
+
+    /// Returns all stages, the first included, with their data.
+    pub fn all_stages(&self) -> Vec<Stage> {
+        let TrainingConfig { superbatches, rate, wdl, .. } = self.training;
+        let mut all = vec![Stage { superbatches, rate, wdl, data: self.data.clone() }];
+        for stage in &self.stages {
+            let before = &all[all.len() - 1].data;
+            let data = if stage.data.is_empty() { before.clone() } else { stage.data.clone() };
+            all.push(Stage { data, ..stage.clone() });
+        }
+        all
+    }
+
+    /// Returns the number of superbatches of all stages.
+    pub fn superbatches(&self) -> u64 {
+        self.training.superbatches + self.stages.iter().map(|stage| stage.superbatches).sum::<u64>()
+    }
+
+    /// Returns what the schedules say for a batch, counted from 0 over all stages.
+    ///
+    /// # Panics
+    /// If the run has no such batch.
+    pub fn batch_settings(&self, batch: u64) -> BatchSettings {
+        let TrainingConfig { batches, warm_up, .. } = self.training;
+        let warm_up = ((batch + 1) as f64 / warm_up.max(1) as f64).min(1.0);
+        let mut rest = batch;
+        for (number, stage) in self.all_stages().iter().enumerate() {
+            if rest < stage.superbatches * batches {
+                let at = |schedule: Schedule| schedule.at(rest, stage.superbatches, batches);
+                let (learning_rate, wdl) = ((at(stage.rate) * warm_up) as f32, at(stage.wdl) as f32);
+                return BatchSettings { stage: number, batch: rest, learning_rate, wdl };
+            }
+            rest -= stage.superbatches * batches;
+        }
+        panic!("the run has no batch {batch}")
     }
 
     /// Returns the asset to start from, if any, and the header of the network to train.
@@ -328,12 +405,21 @@ mod tests {
 
     #[test]
     fn schedules() {
-        let training: TrainingConfig = toml::from_str(TRAINING).unwrap();
-        assert!((training.learning_rate(0) - 1e-3 / 4.0).abs() < 1e-9);
-        assert!((training.learning_rate(19) - 1e-5).abs() < 1e-9);
-        let middle = (training.learning_rate(9) + training.learning_rate(10)) / 2.0;
+        let stages = "[[stages]]\nsuperbatches = 1\nrate = {kind = \"constant\", value = 2e-6}\n\
+             wdl = {kind = \"linear\", start = 0.0, end = 0.9}";
+        let text = format!("name = \"a\"\ndata = [\"d\"]\noutput = \"o\"\n[training]\n{TRAINING}\n{stages}");
+        let config: Config = toml::from_str(&text).unwrap();
+        let (rate, wdl) =
+            (|batch| config.batch_settings(batch).learning_rate, |batch| config.batch_settings(batch).wdl);
+        assert!((rate(0) - 1e-3 / 4.0).abs() < 1e-9);
+        assert!((rate(19) - 1e-5).abs() < 1e-9);
+        let middle = (rate(9) + rate(10)) / 2.0;
         assert!((middle - 5.05e-4).abs() < 1e-8, "{middle}");
-        assert_eq!((training.wdl_proportion(9), training.wdl_proportion(10)), (0.5, 0.25));
+        assert_eq!((wdl(9), wdl(10)), (0.5, 0.25));
+        assert_eq!(config.superbatches(), 3);
+        let last = BatchSettings { stage: 1, batch: 9, learning_rate: 2e-6, wdl: 0.9 };
+        assert_eq!((config.batch_settings(29), wdl(20)), (last, 0.0));
+        assert_eq!(config.all_stages()[1].data, config.data);
     }
 
     #[test]

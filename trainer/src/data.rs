@@ -1,13 +1,13 @@
-//! The dataset: positions read from game shards, filtered, split by game into training and validation, and shuffled.
+//! The dataset: positions read from game shards, filtered, split by game into training and validation, and the order in
+//! which training draws them.
 
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::board::Position;
-use kiln::data::random::{below, shuffle};
 use kiln::data::{Game, is_trainable, shards};
 use kiln::types::{Bitboard, Color, Square};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -15,54 +15,66 @@ use std::path::{Path, PathBuf};
 
 /// One game in this many is a validation game.
 const GAMES_PER_VALIDATION_GAME: u64 = 100;
+/// Shards that are read at once. More would need more memory: their positions are then in memory twice.
+const SHARDS_AT_ONCE: usize = 64;
 
 /// Training and validation positions in memory, 32 bytes each.
+#[derive(Default)]
 pub struct Dataset {
-    /// Training positions in random order.
+    /// Training positions.
     pub training: Vec<ChessBoard>,
     /// Validation positions, from games that contribute no training position.
     pub validation: Vec<ChessBoard>,
-    /// SHA-256 of the concatenated SHA-256 hashes of the shards, in reading order.
-    pub sha256: [u8; 32],
 }
 
 impl Dataset {
     /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards.
     ///
-    /// Which games are validation games does not depend on the files they are in. The order of the training positions
-    /// depends on `seed` and on the order of the files.
+    /// Which games are validation games does not depend on the files they are in.
     ///
     /// # Errors
     /// If a file cannot be read or is not a shard of games, or if no training or no validation position remains.
-    pub fn read(paths: &[PathBuf], seed: u64) -> Result<Self> {
-        let files: Vec<_> = paths.iter().map(|path| shards(path)).collect::<Result<_, _>>()?;
-        let files = files.concat();
-        let parts: Vec<_> = files.par_iter().map(|file| read_shard(file)).collect::<Result<_>>()?;
-        let mut hash = Sha256::new();
-        let mut data = Self { training: Vec::new(), validation: Vec::new(), sha256: [0; 32] };
-        data.training.reserve_exact(parts.iter().map(|part| part.training.len()).sum());
-        for part in parts {
-            hash.update(part.sha256);
-            data.training.extend(part.training);
-            data.validation.extend(part.validation);
+    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+        let mut data = Self::default();
+        for files in files(paths)?.chunks(SHARDS_AT_ONCE) {
+            let parts: Vec<_> = files.par_iter().map(|file| read_shard(file)).collect::<Result<_>>()?;
+            for part in parts {
+                data.training.extend(part.training);
+                data.validation.extend(part.validation);
+            }
         }
-        data.sha256 = hash.finalize().into();
         ensure!(
             !data.training.is_empty() && !data.validation.is_empty(),
             "the data has {} training and {} validation positions; at least 1 of each is needed",
             data.training.len(),
             data.validation.len()
         );
-        shuffle(&mut data.training, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         Ok(data)
     }
 }
 
-/// Reads one shard; `sha256` of the result is that of the file.
+/// Returns the SHA-256 of the concatenated SHA-256 hashes of shards, given as files or folders of shards.
+///
+/// # Errors
+/// If a file cannot be read.
+pub fn hash(paths: &[PathBuf]) -> Result<[u8; 32]> {
+    let hash = |file: &PathBuf| -> Result<_> {
+        let bytes = fs::read(file).with_context(|| format!("the shard {} cannot be read", file.display()))?;
+        Ok(Sha256::digest(bytes))
+    };
+    let hashes: Vec<_> = files(paths)?.par_iter().map(hash).collect::<Result<_>>()?;
+    Ok(Sha256::digest(hashes.concat()).into())
+}
+
+/// Returns the shards at these paths, in order.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let files: Vec<_> = paths.iter().map(|path| shards(path)).collect::<Result<_, _>>()?;
+    Ok(files.concat())
+}
+
+/// Reads one shard.
 fn read_shard(file: &Path) -> Result<Dataset> {
-    let bytes = fs::read(file).with_context(|| format!("the shard {} cannot be read", file.display()))?;
-    let mut data = Dataset { training: Vec::new(), validation: Vec::new(), sha256: Sha256::digest(&bytes).into() };
-    drop(bytes);
+    let mut data = Dataset::default();
     for game in kiln::data::read(file)? {
         let game = game?;
         let positions = if is_validation(&game) { &mut data.validation } else { &mut data.training };
@@ -115,11 +127,9 @@ pub fn pack(position: &Position, score: i16, points: f32) -> ChessBoard {
     board
 }
 
-/// The order in which training draws positions: each epoch is another permutation of all positions.
+/// The order in which training draws positions: each epoch is another random permutation of all positions.
 ///
-/// The positions themselves are already shuffled. An epoch starts at a random position and advances by a random stride
-/// that is coprime to their number, which visits each position once. This needs no memory and gives random access to
-/// the order, so a resumed run continues where it stopped.
+/// The index of a position is computed, which needs no memory, and a resumed run continues where it stopped.
 pub struct EpochOrder {
     /// Positions in an epoch.
     count: u64,
@@ -128,11 +138,7 @@ pub struct EpochOrder {
 
 impl EpochOrder {
     /// Returns the order for `count` positions, at least 1. The same `seed` gives the same order.
-    ///
-    /// # Panics
-    /// If `count` is 2^32 or more.
     pub fn new(count: usize, seed: u64) -> Self {
-        assert!(u32::try_from(count).is_ok(), "{count} positions are too many; at most 2^32 - 1 are allowed");
         Self { count: count as u64, seed }
     }
 
@@ -144,32 +150,43 @@ impl EpochOrder {
         move |number| {
             let place = start + number as u64;
             // A batch that outlasts the second epoch repeats it.
-            let (first, stride) = epochs[usize::from(place >= count)];
-            // No overflow: all three are below 2^32.
-            ((first + stride * (place % count)) % count) as usize
+            epochs[usize::from(place >= count)].index(place % count) as usize
         }
     }
 
-    /// Returns the first index and the stride of an epoch.
-    fn epoch(&self, number: u64) -> (u64, u64) {
-        let seed = self.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut below_count = || below(self.count as usize, &mut rng) as u64;
-        let first = below_count();
-        loop {
-            let stride = below_count() + 1;
-            if greatest_common_divisor(stride, self.count) == 1 {
-                return (first, stride);
-            }
-        }
+    fn epoch(&self, number: u64) -> Permutation {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ (number + 1).wrapping_mul(FACTOR));
+        Permutation { count: self.count, keys: std::array::from_fn(|_| rng.next_u64()) }
     }
 }
 
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
+/// An odd number with bits of no pattern: the golden ratio.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A random permutation of the numbers below `count`: a Feistel network on the numbers of as many bits. A number that
+/// it maps to `count` or above is mapped again.
+struct Permutation {
+    count: u64,
+    keys: [u64; 8],
+}
+
+impl Permutation {
+    fn index(&self, mut place: u64) -> u64 {
+        let bits = u64::BITS - (self.count - 1).leading_zeros();
+        let widths = [bits / 2, bits - bits / 2];
+        loop {
+            let mut halves = [place & ((1 << widths[0]) - 1), place >> widths[0]];
+            for (round, key) in self.keys.into_iter().enumerate() {
+                let (from, to) = (round % 2, 1 - round % 2);
+                let mixed = (halves[from] ^ key).wrapping_mul(FACTOR);
+                halves[to] ^= (mixed >> 32) & ((1 << widths[to]) - 1);
+            }
+            place = halves[1] << widths[0] | halves[0];
+            if place < self.count {
+                return place;
+            }
+        }
     }
-    a
 }
 
 #[cfg(test)]

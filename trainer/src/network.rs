@@ -440,6 +440,19 @@ impl Network {
         self.tail.iter_mut().for_each(|tensor| tensor.update(step));
     }
 
+    /// Returns a network with these values of the tensors, in the order of [`Self::tensors_mut`].
+    ///
+    /// # Panics
+    /// If a tensor has another size.
+    pub fn with_values(&self, values: &[Vec<f32>]) -> Self {
+        let mut network = self.clone();
+        for (tensor, values) in network.tensors_mut().into_iter().zip(values) {
+            tensor.values.copy_from_slice(values);
+        }
+        network.merge_factorisers();
+        network
+    }
+
     /// Recomputes the effective feature weights. Call it after changing values other than by [`Self::update`].
     pub fn merge_factorisers(&mut self) {
         self.tiles.iter_mut().for_each(Tile::merge);

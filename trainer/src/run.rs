@@ -1,16 +1,16 @@
 //! A training run from the run file to the asset, and the comparison of the trained network with its quantised asset.
 
-use crate::batch::{BatchProcessor, TargetBlend};
+use crate::batch::{BatchProcessor, Objective};
 use crate::checkpoint::{self, Progress, SuperbatchRecord};
 use crate::config::{Config, TrainingConfig};
-use crate::data::{Dataset, EpochOrder};
+use crate::data::{self, Dataset, EpochOrder};
 use crate::network::{Network, OptimiserStep, SCALE};
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use indicatif::{ProgressBar, ProgressStyle};
 use kiln::tools::net::{SAMPLES, expected};
 use kiln_gen::hexadecimal;
-use kiln_gen::network::{Asset, Header, Provenance};
+use kiln_gen::network::{Asset, Head, Header, Provenance};
 use plotters::prelude::*;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -28,10 +28,14 @@ const CHECKPOINT: &str = ".checkpoint";
 /// The [`SAMPLES`] whose expected scores are stored in the asset, to test implementations.
 const EXPECTED: [&str; 4] = [SAMPLES[0], SAMPLES[1], SAMPLES[2], SAMPLES[5]];
 
-/// A training run with its dataset in memory.
+/// A training run with the dataset of its stage in memory.
 pub struct Training {
     config: Config,
+    /// Number of the stage, from 0.
+    stage: usize,
     data: Dataset,
+    /// SHA-256 of the shards of all stages.
+    data_sha256: [u8; 32],
     /// Hash of everything that determines the trained network.
     run_hash: [u8; 32],
     network: Network,
@@ -43,9 +47,9 @@ pub struct Training {
 struct Log<'a> {
     config: &'a Config,
     shape: String,
-    /// Training positions.
-    positions: usize,
-    /// Validation positions.
+    /// Training positions by stage.
+    positions: &'a [u64],
+    /// Validation positions of the stage.
     held_out: usize,
     data_sha256: String,
     commit: String,
@@ -60,20 +64,76 @@ impl Training {
     pub fn open(config: Config) -> Result<Self> {
         let (start, header) = config.start()?;
         let header = Header { name: config.name.clone(), ..header };
-        let data = Dataset::read(&config.data, config.seed)?;
+        let stages = config.all_stages();
+        // The first stage's shards and those that others name themselves.
+        let own_data = config.stages.iter().flat_map(|stage| stage.data.clone());
+        let data_sha256 = data::hash(&config.data.iter().cloned().chain(own_data).collect::<Vec<_>>())?;
         let Config { seed, ref training, .. } = config;
         let mut network = match &start {
             Some(asset) => Network::from_asset(&Asset { header, ..asset.clone() }, training.factoriser)?,
             None => Network::new(header, training.factoriser, seed)?,
         };
-        // The checkpoint interval does not affect the result.
+        let is_single = network.header().head == Head::Single;
+        ensure!(training.sparsity == 0.0 || !is_single, "training.sparsity is set, but without layers has no effect");
+        // Neither the checkpoint interval nor the paths of the data affect the result.
         let settings = TrainingConfig { checkpoint_seconds: 0, ..training.clone() };
-        let settings = serde_json::to_vec(&(&settings, seed, network.header().shape().key()))?;
+        let schedules: Vec<_> = stages.iter().map(|stage| (stage.superbatches, stage.rate, stage.wdl)).collect();
+        let settings = serde_json::to_vec(&(&settings, schedules, seed, network.header().shape().key()))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
-        let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data.sha256).finalize();
+        let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256).finalize();
         let run_hash = run_hash.into();
         let progress = checkpoint::load(&config.output(CHECKPOINT), run_hash, &mut network)?.unwrap_or_default();
-        Ok(Self { config, data, run_hash, network, progress })
+        let last = config.superbatches() * training.batches - 1;
+        let stage = config.batch_settings(progress.batches.min(last)).stage;
+        let data = Dataset::read(&stages[stage].data)?;
+        let mut run = Self { config, stage, data, data_sha256, run_hash, network, progress };
+        run.count_positions();
+        Ok(run)
+    }
+
+    /// Notes the number of training positions of the stage.
+    fn count_positions(&mut self) {
+        if self.progress.positions.len() == self.stage {
+            self.progress.positions.push(self.data.training.len() as u64);
+        }
+    }
+
+    /// Goes on to a stage: reads its dataset if it differs.
+    fn enter(&mut self, stage: usize) -> Result<()> {
+        let stages = self.config.all_stages();
+        if stages[stage].data != stages[self.stage].data {
+            // Frees the memory first.
+            self.data = Dataset::default();
+            self.data = Dataset::read(&stages[stage].data)?;
+        }
+        self.stage = stage;
+        self.count_positions();
+        Ok(())
+    }
+
+    /// Returns the network that the asset has: the averaged one if `training.average` says so.
+    fn result(&self) -> Option<Network> {
+        let averages = &self.progress.averages;
+        (!averages.is_empty()).then(|| self.network.with_values(averages))
+    }
+
+    /// Adds the weights to the averages if this superbatch is one of the last.
+    fn average(&mut self) {
+        let before = self.config.superbatches().saturating_sub(self.config.training.average);
+        let superbatch = self.progress.batches / self.config.training.batches;
+        let Some(count @ 1..) = superbatch.checked_sub(before) else { return };
+        if self.config.training.average == 0 {
+            return;
+        }
+        let averages = &mut self.progress.averages;
+        let tensors = self.network.tensors_mut();
+        averages.resize(tensors.len(), Vec::new());
+        for (average, tensor) in averages.iter_mut().zip(tensors) {
+            average.resize(tensor.values.len(), 0.0);
+            for (average, value) in average.iter_mut().zip(tensor.values.iter()) {
+                *average += (value - *average) / count as f32;
+            }
+        }
     }
 
     /// Returns the network in its current state.
@@ -92,10 +152,7 @@ impl Training {
         let (training, validation) = (data.training.len(), data.validation.len());
         let shape = network.header().shape();
         let state = match progress.records.last() {
-            Some(record) => format!(
-                "{} batches done, training loss {:.6}, validation loss {:.6}",
-                progress.batches, record.training_loss, record.validation_loss
-            ),
+            Some(record) => format!("{} batches done, {}", progress.batches, losses(record)),
             None => format!("{} batches done", progress.batches),
         };
         format!("{shape}; {training} training and {validation} validation positions; {state}")
@@ -112,25 +169,29 @@ impl Training {
         let output = &self.config.output;
         fs::create_dir_all(output).with_context(|| format!("the folder {} cannot be created", output.display()))?;
         let training = self.config.training.clone();
-        let (size, total) = (training.batch_size, training.batches * training.superbatches);
-        let order = EpochOrder::new(self.data.training.len(), self.config.seed);
+        let (size, total) = (training.batch_size, training.batches * self.config.superbatches());
         let mut processor = BatchProcessor::new(&self.network);
         bar.set_length(total);
         bar.set_position(self.progress.batches);
         bar.reset_eta();
         let mut saved = Instant::now();
         while self.progress.batches < total {
-            let batch_start = Instant::now();
             let batch = self.progress.batches;
-            let index = order.starting_at(batch * size as u64);
-            let blend = TargetBlend { wdl: training.wdl_proportion(batch) };
+            let settings = self.config.batch_settings(batch);
+            if settings.stage != self.stage {
+                self.enter(settings.stage)?;
+            }
+            let batch_start = Instant::now();
+            let order = EpochOrder::new(self.data.training.len(), self.config.seed ^ settings.stage as u64);
+            let index = order.starting_at(settings.batch * size as u64);
+            let objective = Objective { wdl: settings.wdl, sparsity: training.sparsity };
             let step = OptimiserStep {
-                learning_rate: training.learning_rate(batch),
+                learning_rate: settings.learning_rate,
                 number: batch + 1,
                 weight_decay: training.decay,
             };
             let positions = &self.data.training;
-            let loss = processor.train_batch(&mut self.network, size, |i| positions[index(i)], blend, step);
+            let loss = processor.train_batch(&mut self.network, size, |i| positions[index(i)], objective, step);
             ensure!(loss.is_finite(), "the loss is not finite in batch {batch}; try a lower training.rate");
             self.progress.batches += 1;
             self.progress.loss_sum += loss;
@@ -138,7 +199,8 @@ impl Training {
             bar.inc(1);
             let ends_superbatch = self.progress.batches.is_multiple_of(training.batches);
             if ends_superbatch {
-                self.record_superbatch(&mut processor, step, blend);
+                self.average();
+                self.record_superbatch(&mut processor, step, settings.wdl);
             }
             self.update_bar(bar);
             let is_stopped = stop(&self.progress);
@@ -163,10 +225,7 @@ impl Training {
         let Progress { batches, seconds, .. } = self.progress;
         let done = batches % self.config.training.batches;
         if let Some(record) = self.progress.records.last() {
-            let SuperbatchRecord { training_loss, validation_loss, superbatch, .. } = record;
-            bar.set_prefix(format!(
-                "{superbatch}: training loss {training_loss:.6}, validation loss {validation_loss:.6}"
-            ));
+            bar.set_prefix(format!("{}: {}", record.superbatch, losses(record)));
         }
         if done > 0 {
             bar.set_message(format!("{:.0}", self.positions(done) / seconds));
@@ -179,16 +238,21 @@ impl Training {
     }
 
     /// Computes the validation loss and appends the record of the finished superbatch.
-    fn record_superbatch(&mut self, processor: &mut BatchProcessor, step: OptimiserStep, blend: TargetBlend) {
+    fn record_superbatch(&mut self, processor: &mut BatchProcessor, step: OptimiserStep, wdl: f32) {
         let validation = &self.data.validation;
-        let validation_loss = processor.loss(&self.network, validation.len(), |i| validation[i], blend);
+        let mut loss = |network: &Network| {
+            let objective = Objective { wdl, sparsity: 0.0 };
+            processor.loss(network, validation.len(), |i| validation[i], objective) / validation.len() as f64
+        };
+        let (validation_loss, average_loss) = (loss(&self.network), self.result().as_ref().map(loss));
         let positions = self.positions(self.config.training.batches);
         self.progress.records.push(SuperbatchRecord {
             superbatch: self.progress.batches / self.config.training.batches,
             rate: step.learning_rate,
-            wdl: blend.wdl,
+            wdl,
             training_loss: self.progress.loss_sum / positions,
-            validation_loss: validation_loss / validation.len() as f64,
+            validation_loss,
+            average_loss,
             positions_per_second: positions / self.progress.seconds,
         });
         (self.progress.loss_sum, self.progress.seconds) = (0.0, 0.0);
@@ -196,9 +260,9 @@ impl Training {
 
     /// Writes the asset, a copy of the run file, the log and the loss curves.
     fn write_results(&self) -> Result<()> {
-        let Self { config, data, network, progress, .. } = self;
+        let Self { config, data, data_sha256, network, progress, .. } = self;
         let commit = commit();
-        let mut asset = network.to_asset();
+        let mut asset = self.result().as_ref().unwrap_or(network).to_asset();
         let superbatches = progress.records.len();
         let sources = if config.description.is_empty() { String::new() } else { format!("{}; ", config.description) };
         asset.header.provenance = Provenance {
@@ -207,8 +271,8 @@ impl Training {
                 config.training.batches, config.training.batch_size
             ),
             generation: config.generation,
-            positions: data.training.len() as u64,
-            data_sha256: data.sha256,
+            positions: self.own_positions(),
+            data_sha256: *data_sha256,
             commit: commit.clone(),
             seed: config.seed,
         };
@@ -220,14 +284,32 @@ impl Training {
         let log = Log {
             config,
             shape: network.header().shape().to_string(),
-            positions: data.training.len(),
+            positions: &progress.positions,
             held_out: data.validation.len(),
-            data_sha256: hexadecimal(&data.sha256),
+            data_sha256: hexadecimal(data_sha256),
             commit,
             records: &progress.records,
         };
         checkpoint::write(&config.output(".json"), serde_json::to_string_pretty(&log)?.as_bytes())?;
-        checkpoint::write(&config.output(".svg"), loss_curves(&progress.records)?.as_bytes())
+        checkpoint::write(&config.output(".svg"), loss_curves(&progress.records, &self.stage_ends())?.as_bytes())
+    }
+
+    /// Returns the last superbatch of each stage.
+    fn stage_ends(&self) -> Vec<u64> {
+        let lengths = self.config.all_stages().into_iter().map(|stage| stage.superbatches);
+        lengths
+            .scan(0, |end, length| {
+                *end += length;
+                Some(*end)
+            })
+            .collect()
+    }
+
+    /// Returns the number of training positions of the stages begun, those of the same data once.
+    fn own_positions(&self) -> u64 {
+        let stages = self.config.all_stages();
+        let is_new = |stage: &usize| *stage == 0 || stages[*stage].data != stages[stage - 1].data;
+        (0..self.progress.positions.len()).filter(is_new).map(|stage| self.progress.positions[stage]).sum()
     }
 
     /// Measures the quantisation error of the asset in the output folder on at most `count` validation positions.
@@ -239,13 +321,15 @@ impl Training {
         let bytes = fs::read(&file).with_context(|| format!("{} cannot be read", file.display()))?;
         let asset =
             Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
+        let averaged = self.result();
+        let network = averaged.as_ref().unwrap_or(&self.network);
         ensure!(
-            self.network.to_asset().features == asset.features,
+            network.to_asset().features == asset.features,
             "{} differs from the checkpoint's network; finish the superbatch first",
             file.display()
         );
         let positions = &self.data.validation[..count.min(self.data.validation.len())];
-        Ok(quantisation_error(&self.network, &asset, positions))
+        Ok(quantisation_error(network, &asset, positions))
     }
 }
 
@@ -320,9 +404,23 @@ fn commit() -> String {
     commit + if is_changed { "-changed" } else { "" }
 }
 
-/// Draws the losses by superbatch as SVG.
-fn loss_curves(records: &[SuperbatchRecord]) -> Result<String> {
-    let losses = || records.iter().flat_map(|record| [record.training_loss, record.validation_loss]);
+/// Returns the losses as text.
+fn losses(record: &SuperbatchRecord) -> String {
+    let SuperbatchRecord { training_loss, validation_loss, average_loss, .. } = record;
+    let average = average_loss.map_or(String::new(), |loss| format!(" ({loss:.6} averaged)"));
+    format!("training loss {training_loss:.6}, validation loss {validation_loss:.6}{average}")
+}
+
+/// Draws the losses by superbatch as SVG: one curve for each stage, which may have other data and another target.
+/// `stage_ends` are the last superbatches of the stages.
+fn loss_curves(records: &[SuperbatchRecord], stage_ends: &[u64]) -> Result<String> {
+    type Loss = fn(&SuperbatchRecord) -> Option<f64>;
+    let curves: [(&str, RGBColor, Loss); 3] = [
+        ("training", BLUE, |record| Some(record.training_loss)),
+        ("validation", RED, |record| Some(record.validation_loss)),
+        ("validation, averaged weights", GREEN, |record| record.average_loss),
+    ];
+    let losses = || curves.iter().flat_map(|(.., loss)| records.iter().filter_map(loss));
     let (least, largest) = losses().fold((f64::MAX, f64::MIN), |(a, b), loss| (a.min(loss), b.max(loss)));
     let margin = (largest - least).max(largest * 0.01) * 0.05;
     let last = records.last().map_or(1, |record| record.superbatch) as f64;
@@ -337,14 +435,18 @@ fn loss_curves(records: &[SuperbatchRecord]) -> Result<String> {
             .build_cartesian_2d(1.0..last.max(1.5), least - margin..largest + margin)?;
         let label = |loss: &f64| format!("{loss:.5}");
         chart.configure_mesh().x_desc("superbatch").y_desc("loss").y_label_formatter(&label).draw()?;
-        let curves = [("training", BLUE), ("validation", RED)];
-        for (number, (name, color)) in curves.into_iter().enumerate() {
-            let loss = |record: &SuperbatchRecord| [record.training_loss, record.validation_loss][number];
-            let points: Vec<_> = records.iter().map(|record| (record.superbatch as f64, loss(record))).collect();
-            let dots = points.iter().map(|&point| Circle::new(point, 2, color.filled()));
-            chart.draw_series(dots)?;
-            let line = chart.draw_series(LineSeries::new(points.iter().copied(), color))?;
-            line.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color));
+        for (name, color, loss) in curves {
+            let stages = records.chunk_by(|record, _| !stage_ends.contains(&record.superbatch));
+            let points = |stage: &[SuperbatchRecord]| -> Vec<_> {
+                stage.iter().filter_map(|record| Some((record.superbatch as f64, loss(record)?))).collect()
+            };
+            for (number, points) in stages.map(points).filter(|points| !points.is_empty()).enumerate() {
+                chart.draw_series(points.iter().map(|&point| Circle::new(point, 2, color.filled())))?;
+                let line = chart.draw_series(LineSeries::new(points, color))?;
+                if number == 0 {
+                    line.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color));
+                }
+            }
         }
         chart.configure_series_labels().background_style(WHITE).border_style(BLACK).draw()?;
         area.present()?;

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Instant;
 
 const SINGLE: &str = "hidden = 32\noutput_buckets = 2";
-const PAIRS: &str = "hidden = 32\nthreats = \"pairs\"";
+const PAIRS: &str = "hidden = 64\nthreats = \"pairs\"";
 const LAYERS: &str = "hidden = 64\nlayers = [16, 32]\noutput_buckets = 2\n\
      king_buckets = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
 
@@ -95,6 +95,37 @@ fn a_kill_changes_nothing() {
     }
 }
 
+#[test]
+fn a_second_stage_and_averages_survive_a_kill() {
+    const SECOND: &str = "average = 2\nsparsity = 1e-3\n[[stages]]\nsuperbatches = 1\ndata = [\"second\"]\n\
+         rate = { kind = \"constant\", value = 1e-4 }\nwdl = { kind = \"constant\", value = 0.5 }\n";
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    for folder in &folders {
+        prepare(folder.path(), LAYERS, 2, 5);
+        let settings = folder.path().join("run.toml");
+        fs::write(&settings, fs::read_to_string(&settings).unwrap() + SECOND).unwrap();
+        fs::create_dir(folder.path().join("second")).unwrap();
+        fs::write(folder.path().join("second/0.viri.zst"), synthetic::shard(400, 5).unwrap()).unwrap();
+    }
+    let whole = fit(folders[0].path(), 2, |_| false);
+    let killed = folders[1].path();
+    for batches in [3, 9, 12] {
+        assert_eq!(fit(killed, 1, |progress| progress.batches == batches).batches, batches);
+    }
+    let parts = fit(killed, 2, |_| false);
+    assert!(asset(folders[0].path()) == asset(killed));
+    assert_eq!((&whole.positions, whole.averages == parts.averages), (&parts.positions, true));
+    assert!(whole.positions.len() == 2 && whole.positions[0] > whole.positions[1], "{:?}", whole.positions);
+    let [first, second, third] = &whole.records[..] else { panic!("{:?}", whole.records) };
+    assert_eq!((second.wdl, third.wdl, third.rate), (0.1, 0.5, 1e-4));
+    assert_eq!((first.average_loss, second.average_loss), (None, Some(second.validation_loss)));
+    assert!(third.average_loss.is_some_and(|loss| loss != third.validation_loss));
+    let training = Training::open(Config::read(&killed.join("run.toml")).unwrap()).unwrap();
+    assert!(training.check_asset(1000).unwrap().is_acceptable());
+    let curves = fs::read_to_string(killed.join("out/net.svg")).unwrap();
+    assert!(curves.contains("averaged weights"));
+}
+
 /// Kills the program itself at several moments and resumes it.
 #[test]
 fn a_kill_at_any_moment_loses_no_checkpoint() {
@@ -144,6 +175,7 @@ fn checkpoints_of_other_runs_or_damaged_are_refused() {
     fs::write(&settings, text.replace("seed = 10", "seed = 8")).unwrap();
     assert!(refusal().contains("other settings or data"), "{}", refusal());
     fs::write(&settings, &text).unwrap();
+    fs::remove_file(&file).unwrap();
     fs::write(folder.path().join("3.viri.zst"), &good).unwrap();
     assert!(refusal().contains("3.viri.zst: "), "{}", refusal());
     fs::remove_file(folder.path().join("3.viri.zst")).unwrap();

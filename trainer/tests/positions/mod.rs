@@ -1,15 +1,16 @@
 //! Positions of random games for the tests.
 
 use bulletformat::ChessBoard;
-use kiln_trainer::data::Dataset;
+use kiln_trainer::data::{Dataset, EpochOrder};
 use kiln_trainer::synthetic;
 
 /// Returns `count` packed positions, determined by `seed`.
 pub fn positions(count: usize, seed: u64) -> Vec<ChessBoard> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("games.viri.zst"), synthetic::shard(120, seed).unwrap()).unwrap();
-    let mut positions = Dataset::read(&[folder.path().into()], seed).unwrap().training;
-    assert!(positions.len() >= count, "only {} positions", positions.len());
-    positions.truncate(count);
-    positions
+    let all = Dataset::read(&[folder.path().into()]).unwrap().training;
+    assert!(all.len() >= count, "only {} positions", all.len());
+    let order = EpochOrder::new(all.len(), seed);
+    let index = order.starting_at(0);
+    (0..count).map(|number| all[index(number)]).collect()
 }
