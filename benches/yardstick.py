@@ -2,6 +2,7 @@
 """Makes the positions of a yardstick: quiet ones from games, judged by a strong engine.
 
     yardstick.py judge ENGINE GAMES.pgn OUT [--positions 5000] [--nodes 1000000] [--per-game 2] [--seed 1]
+    yardstick.py search ENGINE POSITIONS OUT --nodes 1000
     yardstick.py static ENGINE POSITIONS OUT [--option NAME=VALUE]... [--term "Final evaluation"]
 
 `judge` takes at most two positions of each game, or --per-game, all after move 8, in which the side to move is not in
@@ -10,8 +11,8 @@ OUT is a fair sample, and appends a line FEN;W,D,L to OUT for each, with the eng
 loss for the side to move in thousandths; `kiln net yardstick NETWORK OUT` reads them. A run that was stopped goes on
 where it was: the same seed draws the same positions.
 
-`static` appends to each line of POSITIONS the score of an engine's command `eval` in centipawns, of the side to move;
-`kiln net yardstick OUT` compares them. --term selects the line of Stockfish's answer.
+`search` and `static` append to each line of POSITIONS a score in centipawns of the side to move, that of a search with a
+new hash table and that of an engine's command `eval`; `kiln net yardstick OUT` compares them. --term selects the line of Stockfish's answer.
 
 Needs the Python package chess and, to judge, an engine with UCI_ShowWDL.
 """
@@ -70,8 +71,23 @@ def judge(arguments):
     print(f"{count} positions in {arguments.out}")
 
 
+def read(path):
+    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def search(arguments):
+    lines = read(arguments.positions)
+    with chess.engine.SimpleEngine.popen_uci(arguments.engine) as engine, arguments.out.open("w") as out:
+        for line in lines:
+            fen, wdl = line.split(";")[:2]
+            limit = chess.engine.Limit(nodes=arguments.nodes)
+            score = engine.analyse(chess.Board(fen), limit, game=object())["score"].relative.score(mate_score=32000)
+            print(f"{fen};{wdl};{score}", file=out)
+    print(f"{len(lines)} positions in {arguments.out}")
+
+
 def static(arguments):
-    lines = [line for line in arguments.positions.read_text().splitlines() if line and not line.startswith("#")]
+    lines = read(arguments.positions)
     options = [option.split("=", 1) for option in arguments.option]
     pattern = re.compile(rf"{re.escape(arguments.term)}\s+([-+][0-9.]+) \(white side\)")
     with subprocess.Popen([arguments.engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
@@ -108,6 +124,12 @@ def main():
     command.add_argument("--nodes", type=int, default=1_000_000)
     command.add_argument("--per-game", type=int, default=2)
     command.add_argument("--seed", type=int, default=1)
+    command = commands.add_parser("search")
+    command.set_defaults(run=search)
+    command.add_argument("engine")
+    command.add_argument("positions", type=pathlib.Path)
+    command.add_argument("out", type=pathlib.Path)
+    command.add_argument("--nodes", type=int, required=True)
     command = commands.add_parser("static")
     command.set_defaults(run=static)
     command.add_argument("engine")
