@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Positions in a block: the gradients of their accumulators in a tile take half a megabyte.
 const BLOCK: usize = 2048;
 /// Blocks in a group.
-const GROUP: usize = 8;
+const GROUP: usize = 16;
 
 /// What training minimises.
 #[derive(Clone, Copy, Debug)]
