@@ -198,7 +198,9 @@ fn main() {
     let all_rows: Vec<_> = positions.iter().flat_map(|position| numbers(rows(position))).collect();
     let weights =
         Weights { features: vec![Row([1; HIDDEN]); 768 * FEATURE_SETS], pairs: vec![[1; HIDDEN]; THREATS.pairs()] };
-    let (mut in_quiet, mut in_random, mut alone, mut only_moves) = (evaluator(), evaluator(), evaluator(), evaluator());
+    let [mut in_quiet, mut in_random, mut in_siblings, mut alone, mut only_moves] = [(); 5].map(|()| evaluator());
+    let some: Vec<Position> = positions.iter().step_by(16).cloned().collect();
+    let children = some.iter().map(|position| position.moves().len()).sum();
 
     let mut measurements = vec![
         Measurement::new("after a move", count(&quiet), || {
@@ -206,6 +208,22 @@ fn main() {
         }),
         Measurement::new("after a move, with king moves", count(&random), || {
             play(&mut in_random, &random, |evaluator, position| _ = black_box(evaluator.evaluate(position)));
+        }),
+        Measurement::new("after each move of a position", children, || {
+            for position in &some {
+                in_siblings.restart();
+                black_box(in_siblings.evaluate(position));
+                for &mv in &position.moves() {
+                    in_siblings.push(position);
+                    black_box(in_siblings.evaluate(&position.make(mv)));
+                    in_siblings.pop();
+                }
+            }
+        }),
+        Measurement::new("moves of a position without evaluation", children, || {
+            for position in &some {
+                position.moves().iter().for_each(|&mv| _ = black_box(position.make(mv)));
+            }
         }),
         Measurement::new("from scratch", positions.len(), || {
             for position in &positions {

@@ -300,6 +300,12 @@ impl Packing {
         if hidden.is_multiple_of(2 * self.vector) { self } else { Self::PLAIN }
     }
 
+    /// Returns this packing for rows of `hidden` bytes that are unpacked into words, or the natural order if they do not
+    /// fill vectors.
+    pub const fn for_row(self, hidden: usize) -> Self {
+        if hidden.is_multiple_of(self.vector) { self } else { Self::PLAIN }
+    }
+
     /// Returns the natural index of the number at `place` in memory.
     pub const fn number_at(self, place: usize) -> usize {
         // `vector` bytes are packed from as many 16-bit numbers, in two vectors.

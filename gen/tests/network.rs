@@ -341,7 +341,7 @@ fn arranged_as_the_type_says() {
     let blobs = |asset: &Asset| asset.arrange(Packing::PLAIN).map(|blob| (blob.name, blob.element, blob.bytes.len()));
     let expected = [
         ("network_features", "Features<32, 1>".into(), size_of::<Features<32, 1>>()),
-        ("network_pairs", "[[i8; 32]; 0]".into(), 0),
+        ("network_pairs", "[[u8; 32]; 0]".into(), 0),
         ("network_head", "SingleHead<32, 1>".into(), size_of::<SingleHead<32, 1>>()),
     ];
     assert_eq!(blobs(&material()), expected);
@@ -402,7 +402,8 @@ fn neurons_by_activation_frequency() {
         }
         assert_eq!(pairs.bytes.len(), ThreatPairs::FEATURES * hidden);
         for row in pairs.bytes.chunks(hidden) {
-            assert!(row.iter().zip(bias).all(|(&weight, &bias)| usize::from(weight) == pair_of(bias) / 8));
+            let weight = |place| usize::from(row[packing.number_at(place)] - 128);
+            assert!((0..hidden).all(|place| weight(place) == pair_of(bias[place]) / 8));
         }
         // Back in the order of the products.
         let mut products = vec![0; half];
@@ -414,6 +415,7 @@ fn neurons_by_activation_frequency() {
     }
     // Halves that do not fill pairs of vectors stay in natural order.
     assert_eq!(Packing { vector: 64 }.for_width(96), Packing::PLAIN);
+    assert_eq!([32, 64].map(|vector| Packing { vector }.for_row(96).vector), [32, Packing::PLAIN.vector]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::pairs::{self, PairInputs, PairView};
 use super::rows::Rows;
 use super::{FEATURE_SETS, HIDDEN, Network, PAIRS, SHAPE, THREATS};
 use crate::board::{Position, piece_code};
-use crate::simd::{Aligned, Row, RowChanges, native};
+use crate::simd::{Aligned, Row, RowUpdate, native};
 use crate::types::{Bitboard, Color, File, Piece, Score, Square};
 use kiln_gen::network::{Threats, threat_state};
 
@@ -106,13 +106,14 @@ impl Perspective {
 struct Changes {
     added: Rows<128>,
     subtracted: Rows<128>,
-    pairs_added: Rows<256>,
-    pairs_subtracted: Rows<256>,
+    /// First those to subtract, then those to add.
+    pairs: Rows<512>,
+    pairs_subtracted: usize,
 }
 
 impl Changes {
     fn new() -> Self {
-        Self { added: Rows::new(), subtracted: Rows::new(), pairs_added: Rows::new(), pairs_subtracted: Rows::new() }
+        Self { added: Rows::new(), subtracted: Rows::new(), pairs: Rows::new(), pairs_subtracted: 0 }
     }
 
     /// Replaces the changes of `N` perspectives by those from the inputs `before` to `after`.
@@ -136,32 +137,39 @@ impl Changes {
             }
         }
         if let ([old], [new]) = (before.pairs.as_slice(), after.pairs.as_slice()) {
-            let views =
-                perspectives.map(|perspective| PairView::new(perspective.side == Color::Black, perspective.flip()));
-            let mut subtracted = all.each_mut().map(|changes| &mut changes.pairs_subtracted);
-            subtracted.iter_mut().for_each(|rows| rows.clear());
-            pairs::append_rows(subtracted, views, (&before.bytes, old), new, changed, moved);
-            let mut added = all.each_mut().map(|changes| &mut changes.pairs_added);
-            added.iter_mut().for_each(|rows| rows.clear());
-            pairs::append_rows(added, views, (&after.bytes, new), old, changed, moved);
+            let views = perspectives.map(|perspective| PairView::new(perspective.side, perspective.mirrored));
+            all.iter_mut().for_each(|changes| changes.pairs.clear());
+            pairs::append_rows(
+                all.each_mut().map(|changes| &mut changes.pairs),
+                views,
+                (&before.bytes, old),
+                new,
+                changed,
+                moved,
+            );
+            all.iter_mut().for_each(|changes| changes.pairs_subtracted = changes.pairs.numbers().len());
+            pairs::append_rows(
+                all.each_mut().map(|changes| &mut changes.pairs),
+                views,
+                (&after.bytes, new),
+                old,
+                changed,
+                moved,
+            );
         }
     }
 
-    /// Writes the accumulator after the changes to `out`, given that before them.
+    /// Returns the update by these changes from one accumulator to another.
     #[inline]
-    fn apply(&self, network: &Network, before: &Row<HIDDEN>, out: &mut Row<HIDDEN>) {
-        let features = RowChanges {
-            rows: network.features.weights.as_flattened().as_flattened().as_flattened(),
+    fn update<'a>(&'a self, base: &'a Row<HIDDEN>, out: &'a mut Row<HIDDEN>) -> RowUpdate<'a, HIDDEN> {
+        RowUpdate {
+            base,
+            out,
             added: self.added.numbers(),
             subtracted: self.subtracted.numbers(),
-        };
-        let pairs = if PAIRS {
-            let (added, subtracted) = (self.pairs_added.numbers(), self.pairs_subtracted.numbers());
-            RowChanges { rows: network.pairs, added, subtracted }
-        } else {
-            RowChanges::NONE
-        };
-        native::add_subtract(out, before, features, pairs);
+            pairs: if PAIRS { self.pairs.numbers() } else { &[] },
+            pairs_subtracted: if PAIRS { self.pairs_subtracted } else { 0 },
+        }
     }
 }
 
@@ -368,10 +376,13 @@ impl Evaluator {
         let (base, entry) = (&before[index - 1], &mut after[0]);
         let changes = self.changes.first_chunk_mut().expect("there are at most two sides");
         Changes::find::<N>(changes.each_mut(), sides.map(|side| entry.perspectives[side]), &base.inputs, &entry.inputs);
-        for (changes, side) in changes.iter().zip(sides) {
-            changes.apply(&self.network, &base.accumulators[side], &mut entry.accumulators[side]);
-            entry.is_computed[side] = true;
-        }
+        let mut accumulators = entry.accumulators.each_mut().map(Some);
+        let updates = std::array::from_fn(|i| {
+            let out = accumulators[sides[i]].take().expect("sides differ");
+            changes[i].update(&base.accumulators[sides[i]], out)
+        });
+        self.network.apply::<N>(updates);
+        sides.into_iter().for_each(|side| entry.is_computed[side] = true);
     }
 
     /// Computes the current accumulator of a side from the Finny table, whose entry it replaces.
@@ -383,7 +394,7 @@ impl Evaluator {
         let AccumulatorCacheEntry { accumulator, inputs } = &mut self.cache[index];
         let changes = &mut self.changes[0];
         Changes::find([changes], [perspective], inputs, &entry.inputs);
-        changes.apply(&self.network, accumulator, &mut entry.accumulators[side]);
+        self.network.apply([changes.update(accumulator, &mut entry.accumulators[side])]);
         *accumulator = entry.accumulators[side];
         inputs.clone_from(&entry.inputs);
         entry.is_computed[side] = true;

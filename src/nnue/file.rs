@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The version of the weights' arrangement, part of a cached file's name. Increment it with every change of the order.
-const ARRANGEMENT: u32 = 3;
+const ARRANGEMENT: u32 = 4;
 const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, FEATURE_SETS>>();
-const PAIRS_LENGTH: usize = size_of::<[[i8; HIDDEN]; PAIR_FEATURES]>();
+const PAIRS_LENGTH: usize = size_of::<[[u8; HIDDEN]; PAIR_FEATURES]>();
 const HEAD_LENGTH: usize = size_of::<Head>();
 /// Features, pairs, head, and the hash of all three.
 const FILE_LENGTH: usize = FEATURES_LENGTH + PAIRS_LENGTH + HEAD_LENGTH + 32;

@@ -19,7 +19,7 @@ pub use accumulator::{Evaluator, output_bucket};
 pub use embedded::{NAME, SHAPE};
 pub use file::LoadError;
 
-use crate::simd::native;
+use crate::simd::{RowUpdate, native};
 use crate::types::WinModel;
 use embedded::{Head, PACKING, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
@@ -64,7 +64,7 @@ const _: () = assert!(PACKING.vector == native::PACKING.vector, "the build arran
 pub struct Network {
     features: &'static Features<HIDDEN, FEATURE_SETS>,
     /// The rows of weights of the pairs' features.
-    pairs: &'static [[i8; HIDDEN]; PAIR_FEATURES],
+    pairs: &'static [[u8; HIDDEN]; PAIR_FEATURES],
     head: &'static Head,
     name: Arc<str>,
     win_model: WinModel,
@@ -77,7 +77,7 @@ impl Network {
     /// Returns the network that is embedded in the program.
     pub fn embedded() -> Self {
         static FEATURES: &Features<HIDDEN, FEATURE_SETS> = embed!("network_features");
-        static PAIRS: &[[i8; HIDDEN]; PAIR_FEATURES] = embed!("network_pairs");
+        static PAIRS: &[[u8; HIDDEN]; PAIR_FEATURES] = embed!("network_pairs");
         static HEAD: &Head = embed!("network_head");
         Self {
             features: FEATURES,
@@ -88,6 +88,13 @@ impl Network {
             sha256: SHA256.into(),
             map: None,
         }
+    }
+
+    /// Updates accumulators of one position.
+    #[inline]
+    fn apply<const SIDES: usize>(&self, updates: [RowUpdate<HIDDEN>; SIDES]) {
+        let features = self.features.weights.as_flattened().as_flattened().as_flattened();
+        native::add_subtract(updates, features, self.pairs);
     }
 
     /// Returns the name in the asset's header.

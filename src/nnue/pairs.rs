@@ -8,8 +8,9 @@ use crate::board::{Position, piece_code};
 use crate::simd::superpiece::Places;
 use crate::simd::{Wordboard, native};
 use crate::tables::threat_pairs;
-use crate::types::{Bitboard, Piece, Square};
+use crate::types::{Bitboard, Color, Piece, Square};
 use kiln_gen::layout::ThreatPairs;
+use std::hint::select_unpredictable;
 
 /// What the pairs of a position follow from, beside the places on its squares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,22 +21,21 @@ pub struct PairInputs {
     squares: [[Square; 16]; 2],
 }
 
-/// Marks pairs without a feature in [`BASES`].
-const NONE: u16 = u16::MAX;
-const _: () = assert!(ThreatPairs::FEATURES < NONE as usize, "row numbers must fit 16 bits");
+/// The ways to see the board: as White, as White mirrored, as Black, as Black mirrored.
+const VIEWS: usize = 4;
+/// By view: the number whose exclusive or with a square gives the square as the view sees it.
+const FLIPS: [usize; VIEWS] = [0, 7, 56, 63];
 
-/// [`ThreatPairs::bases`] by the [`piece_code`]s of attacker and victim relative to White's perspective. Those relative
-/// to Black's have another lowest bit.
-static BASES: [[[u16; 2]; 16]; 16] = {
-    let mut bases = [[[NONE; 2]; 16]; 16];
+/// By view and square: the squares that are lower, as the view numbers them.
+static LOWER: [[u64; 64]; VIEWS] = {
+    let mut lower = [[0; 64]; VIEWS];
     let mut i = 0;
-    while i < Piece::COUNT * Piece::COUNT {
-        let (attacker, victim) = (Piece::ALL[i / Piece::COUNT], Piece::ALL[i % Piece::COUNT]);
-        let [lower, higher] = threat_pairs().bases[relative(attacker)][relative(victim)];
-        bases[piece_code(attacker) as usize][piece_code(victim) as usize] = [lower as u16, higher as u16];
+    while i < VIEWS * 64 * 64 {
+        let (view, square, other) = (i / 64 / 64, i / 64 % 64, i % 64);
+        lower[view][square] |= ((other ^ FLIPS[view] < square ^ FLIPS[view]) as u64) << other;
         i += 1;
     }
-    bases
+    lower
 };
 
 /// An attacker on a square.
@@ -43,61 +43,65 @@ static BASES: [[[u16; 2]; 16]; 16] = {
 struct Origin {
     /// [`ThreatPairs::targets`].
     targets: u64,
-    /// [`ThreatPairs::offsets`].
-    offset: u16,
+    /// [`ThreatPairs::offsets`] by view.
+    offsets: [u16; VIEWS],
 }
 
-/// By the [`piece_code`] of the attacker and its square, relative to White's perspective.
+/// By the [`piece_code`] of the attacker and its square.
 static ORIGINS: [[Origin; 64]; 16] = {
-    let mut origins = [[Origin { targets: 0, offset: 0 }; 64]; 16];
+    let mut origins = [[Origin { targets: 0, offsets: [0; VIEWS] }; 64]; 16];
     let mut i = 0;
     while i < 64 * Piece::COUNT {
         let (attacker, from) = (Piece::ALL[i / 64], i % 64);
-        origins[piece_code(attacker) as usize][from] = Origin {
-            targets: threat_pairs().targets[relative(attacker)][from],
-            offset: threat_pairs().offsets[relative(attacker)][from] as u16,
-        };
+        let origin = &mut origins[piece_code(attacker) as usize][from];
+        origin.targets = threat_pairs().targets[relative(attacker, 0)][from];
+        let mut view = 0;
+        while view < VIEWS {
+            origin.offsets[view] = threat_pairs().offsets[relative(attacker, view)][from ^ FLIPS[view]] as u16;
+            view += 1;
+        }
         i += 1;
     }
     origins
 };
 
-/// Returns the number of a piece relative to White's perspective in [`ThreatPairs`].
-const fn relative(piece: Piece) -> usize {
-    piece.kind() as usize + 6 * piece.color() as usize
+/// Marks pairs without a feature in [`BASES`].
+const NONE: u16 = u16::MAX;
+const _: () = assert!(ThreatPairs::FEATURES < NONE as usize, "row numbers must fit 16 bits");
+
+/// By the [`piece_code`]s of attacker and victim, the color of the view, and whether the attacker is on a higher square
+/// than the victim: the first row of such pairs, or [`NONE`].
+static BASES: [[[[u16; 2]; 2]; 16]; 16] = {
+    let mut bases = [[[[NONE; 2]; 2]; 16]; 16];
+    let mut i = 0;
+    while i < 2 * Piece::COUNT * Piece::COUNT {
+        let (attacker, victim) = (Piece::ALL[i / 2 / Piece::COUNT], Piece::ALL[i / 2 % Piece::COUNT]);
+        let (color, view) = (i % 2, VIEWS / 2 * (i % 2));
+        let [lower, higher] = threat_pairs().bases[relative(attacker, view)][relative(victim, view)];
+        bases[piece_code(attacker) as usize][piece_code(victim) as usize][color] = [lower as u16, higher as u16];
+        i += 1;
+    }
+    bases
+};
+
+/// Returns the number of a piece as a view sees it in [`ThreatPairs`].
+const fn relative(piece: Piece, view: usize) -> usize {
+    let is_other = piece.color() as usize != view / (VIEWS / 2);
+    piece.kind() as usize + 6 * is_other as usize
 }
 
-/// A pair with the codes and squares of attacker and victim, one byte each, as White or another perspective sees it.
+/// A way to see the board.
 #[derive(Clone, Copy)]
-struct Pair(u32);
-
-impl Pair {
-    #[inline]
-    fn new(attacker: u8, from: Square, victim: u8, to: Square) -> Self {
-        Self(u32::from_le_bytes([attacker, from as u8, victim, to as u8]))
-    }
-
-    /// Returns the number of the feature, if the flag is set.
-    #[inline]
-    fn feature(self) -> (u16, bool) {
-        let [attacker, from, victim, to] = self.0.to_le_bytes().map(usize::from);
-        let base = BASES[attacker % 16][victim % 16][usize::from(from > to)];
-        let Origin { targets, offset } = ORIGINS[attacker % 16][from % 64];
-        let lower = targets & !(!0 << (to % 64));
-        (base.wrapping_add(offset).wrapping_add(lower.count_ones() as u16), base != NONE)
-    }
+pub struct PairView {
+    color: usize,
+    view: usize,
 }
-
-/// A perspective as a change of [`Pair`]s.
-#[derive(Clone, Copy)]
-pub struct PairView(u32);
 
 impl PairView {
-    /// Returns the view of Black or White that sees the square `square ^ flip`.
+    /// Returns the view of a side, whose files are mirrored or not.
     #[inline]
-    pub fn new(is_black: bool, flip: usize) -> Self {
-        let color = u8::from(is_black);
-        Self(u32::from_le_bytes([color, flip as u8, color, flip as u8]))
+    pub fn new(side: Color, mirrored: bool) -> Self {
+        Self { color: side as usize, view: VIEWS / 2 * side as usize + usize::from(mirrored) }
     }
 }
 
@@ -117,8 +121,8 @@ impl PairInputs {
 /// Appends the rows of those pairs of a position that another has not, as each view sees them. `changed` and `moved`
 /// are those of [`other_attacks`](crate::simd::portable::other_attacks).
 #[inline]
-pub fn append_rows<const N: usize>(
-    mut rows: [&mut Rows<256>; N],
+pub fn append_rows<const N: usize, const ROWS: usize>(
+    mut rows: [&mut Rows<ROWS>; N],
     views: [PairView; N],
     (places, inputs): (&Places, &PairInputs),
     other: &PairInputs,
@@ -126,18 +130,32 @@ pub fn append_rows<const N: usize>(
     moved: u32,
 ) {
     let mut tables = [Wordboard([0; 64]); 2];
-    let squares = native::other_attacks(&mut tables, places, [&inputs.tables, &other.tables], changed.0, moved);
-    for to in Bitboard(squares) {
-        let victim = places.0[to] >> 4;
-        let mut ids = u32::from(tables[0].0[to]) | u32::from(tables[1].0[to]) << 16;
-        while ids != 0 {
-            let from = inputs.squares.as_flattened()[ids.trailing_zeros() as usize % 32];
-            ids &= ids - 1;
-            let pair = Pair::new(places.0[from] >> 4, from, victim, to);
-            for (rows, view) in rows.iter_mut().zip(views) {
-                let (row, is_feature) = Pair(pair.0 ^ view.0).feature();
-                rows.push_if(row, is_feature);
-            }
+    let mut squares =
+        Bitboard(native::other_attacks(&mut tables, places, [&inputs.tables, &other.tables], changed.0, moved));
+    // The square of the victim, and the ids of its attackers, those of Black shifted by 16.
+    let next = |squares: Bitboard| {
+        let to = squares.0.trailing_zeros() as usize % 64;
+        (to, u32::from(tables[0].0[to]) | u32::from(tables[1].0[to]) << 16)
+    };
+    let (mut to, mut ids) = next(squares);
+    let mut counts = rows.each_ref().map(|rows| rows.count);
+    // One loop over squares and ids, because the end of an inner loop would be mispredicted.
+    while !squares.is_empty() {
+        let from = inputs.squares.as_flattened()[ids.trailing_zeros() as usize % 32];
+        let (attacker, victim) = (usize::from(places.0[from] >> 4), usize::from(places.0[to] >> 4));
+        let (origin, bases) = (&ORIGINS[attacker][from as usize], &BASES[attacker][victim]);
+        for ((rows, count), PairView { color, view }) in rows.iter_mut().zip(&mut counts).zip(views) {
+            let lower = Bitboard(LOWER[view % VIEWS][to]);
+            let base = bases[color % 2][usize::from(!lower.has(from))];
+            let targets = (origin.targets & lower.0).count_ones() as u16;
+            rows.numbers[*count % ROWS] = base.wrapping_add(origin.offsets[view % VIEWS]).wrapping_add(targets);
+            *count += usize::from(base != NONE);
         }
+        ids &= ids - 1;
+        let squares_after = Bitboard(squares.0 & (squares.0 - 1));
+        let after = next(squares_after);
+        squares = select_unpredictable(ids == 0, squares_after, squares);
+        (to, ids) = select_unpredictable(ids == 0, after, (to, ids));
     }
+    rows.into_iter().zip(counts).for_each(|(rows, count)| rows.count = count);
 }

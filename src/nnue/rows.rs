@@ -3,8 +3,8 @@
 /// A list of at most `N` − 1 row numbers.
 #[derive(Clone)]
 pub struct Rows<const N: usize> {
-    numbers: [u16; N],
-    count: usize,
+    pub(super) numbers: [u16; N],
+    pub(super) count: usize,
 }
 
 impl<const N: usize> Rows<N> {

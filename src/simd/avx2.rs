@@ -1,7 +1,8 @@
 //! Kernels for AVX2, with 256-bit vectors.
 
+use super::sums::{self, Lanes};
 use super::superpiece::Places;
-use super::{Aligned, Row, Spread, Wordboard, portable};
+use super::{Aligned, Row, RowUpdate, Spread, Wordboard, portable};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
@@ -12,7 +13,67 @@ const LANES: usize = 16;
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
 // The compiler vectorises these.
-pub use portable::{add_subtract, clear, pick, restrict, spread};
+pub use portable::{clear, pick, restrict, spread};
+
+impl Lanes for __m256i {
+    const BYTES: usize = 2 * LANES;
+
+    #[inline(always)]
+    unsafe fn load(place: *const u8) -> Self {
+        // SAFETY: as the caller guarantees, in this function and those below.
+        unsafe { _mm256_loadu_si256(place.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, place: *mut u8) {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(place.cast(), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: i16) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_set1_epi16(word) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_add_epi16(self, other) }
+    }
+
+    #[inline(always)]
+    unsafe fn subtract(self, other: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_sub_epi16(self, other) }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave(self, other: Self) -> [Self; 2] {
+        // SAFETY: as above.
+        unsafe { [_mm256_unpacklo_epi8(self, other), _mm256_unpackhi_epi8(self, other)] }
+    }
+
+    #[inline(always)]
+    unsafe fn multiply_add(self, factors: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_maddubs_epi16(self, factors) }
+    }
+}
+
+/// As [`portable::add_subtract`].
+#[inline]
+pub fn add_subtract<const N: usize, const SIDES: usize>(
+    updates: [RowUpdate<N>; SIDES],
+    features: &[[i16; N]],
+    pairs: &[[u8; N]],
+) {
+    if PACKING.for_row(N) == Packing::PLAIN {
+        return portable::add_subtract(updates, features, pairs);
+    }
+    // SAFETY: this module is compiled only if the target has AVX2. Both sides take 8 of 16 registers.
+    unsafe { sums::add_subtract::<__m256i, 2, N, SIDES>(updates, features, pairs) }
+}
 
 /// As [`portable::screlu_dot`].
 #[inline]

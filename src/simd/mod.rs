@@ -2,6 +2,8 @@
 //! features of the build choose one. `portable` is always compiled and is the reference for the others.
 
 pub mod portable;
+#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+mod sums;
 pub mod superpiece;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
@@ -32,20 +34,21 @@ use std::mem::MaybeUninit;
 #[repr(C, align(64))]
 pub struct Row<const N: usize>(pub [i16; N]);
 
-/// Rows of weights, and the numbers of those to add to an accumulator and to subtract from it.
-#[derive(Clone, Copy, Debug)]
-pub struct RowChanges<'a, T, const N: usize> {
-    /// All rows.
-    pub rows: &'a [[T; N]],
-    /// The numbers of the rows to add.
+/// An update of an accumulator by rows of weights, given by their numbers.
+#[derive(Debug)]
+pub struct RowUpdate<'a, const N: usize> {
+    /// The accumulator before.
+    pub base: &'a Row<N>,
+    /// The accumulator after, which is written.
+    pub out: &'a mut Row<N>,
+    /// The rows of features to add.
     pub added: &'a [u16],
-    /// The numbers of the rows to subtract.
+    /// The rows of features to subtract.
     pub subtracted: &'a [u16],
-}
-
-impl<T, const N: usize> RowChanges<'_, T, N> {
-    /// No rows.
-    pub const NONE: Self = Self { rows: &[], added: &[], subtracted: &[] };
+    /// The rows of pairs, first those to subtract, then those to add.
+    pub pairs: &'a [u16],
+    /// The number of rows of pairs to subtract.
+    pub pairs_subtracted: usize,
 }
 
 /// A value aligned to a cache line.
@@ -113,49 +116,69 @@ mod tests {
         for qa in [1, 127, 255] {
             for _ in 0..ROUNDS {
                 let values = rows(&mut rng, 16_000);
-                let (a, b) = (rows(&mut rng, 8_000), rows(&mut rng, 8_000));
                 let weights = rows(&mut rng, 32_767 / qa);
                 assert_eq!(native::screlu_dot(&values, &weights.0, qa), portable::screlu_dot(&values, &weights.0, qa));
-                let rows = [a.0, b.0];
-                let (mut native_row, mut portable_row) = (values, values);
-                let exchange = RowChanges { rows: &rows, added: &[0], subtracted: &[1] };
-                native::add_subtract(&mut native_row, &values, exchange, RowChanges::NONE);
-                portable::add_subtract(&mut portable_row, &values, exchange, RowChanges::NONE);
-                assert_eq!(native_row, portable_row);
-                let back = RowChanges { added: &[1], subtracted: &[], ..exchange };
-                native::add_subtract(&mut native_row, &portable_row, back, RowChanges::NONE);
-                assert_eq!(native_row.0, std::array::from_fn(|i| values.0[i] + a.0[i]));
             }
         }
     }
 
     fn sums<const N: usize>(rng: &mut Xoshiro256PlusPlus) {
         let mut row = || -> [i16; N] { std::array::from_fn(|_| rng.next_u32() as i16) };
-        let (base, rows, mut out) = (Row(row()), [row(), row(), row()], Row([0; N]));
-        let pairs: [[i8; N]; 4] = std::array::from_fn(|_| row().map(|number| number as i8));
-        for (added, subtracted) in [([].as_slice(), [].as_slice()), (&[3, 1, 1], &[2]), (&[0], &[2, 3]), (&[], &[1])] {
-            let features = RowChanges { rows: &rows, added: &[2, 0], subtracted: &[1] };
-            let changes = RowChanges { rows: &pairs, added, subtracted };
-            native::add_subtract(&mut out, &base, features, changes);
-            let expected = |i: usize| {
-                let of_pairs = |numbers: &[u16]| numbers.iter().map(|&n| i64::from(pairs[n as usize][i])).sum::<i64>();
-                let of_features = i64::from(rows[2][i]) + i64::from(rows[0][i]) - i64::from(rows[1][i]);
-                (i64::from(base.0[i]) + of_features + of_pairs(added) - of_pairs(subtracted)) as i16
-            };
-            assert_eq!(out.0, std::array::from_fn(expected));
-            portable::add_subtract(&mut out, &base, features, changes);
-            assert_eq!(out.0, std::array::from_fn(expected));
+        let bases: [Row<N>; 2] = std::array::from_fn(|_| Row(row()));
+        let features: [[i16; N]; 5] = std::array::from_fn(|_| row());
+        let pairs: [[u8; N]; 5] = std::array::from_fn(|_| row().map(|number| number as u8));
+        let mut arranged = [[0; N]; 5];
+        let order = native::PACKING.for_row(N);
+        for (row, arranged) in pairs.iter().zip(&mut arranged) {
+            row.iter().enumerate().for_each(|(place, &weight)| arranged[order.number_at(place)] = weight);
+        }
+        let numbers: [[u16; 9]; 2] = [[2, 0, 1, 3, 4, 1, 0, 2, 4], [3, 3, 2, 1, 0, 1, 2, 3, 4]];
+        for (added, subtracted) in [(0, 0), (1, 1), (0, 1), (1, 2), (2, 0), (4, 5)] {
+            for (pairs_added, pairs_subtracted) in [(0, 0), (1, 0), (0, 1), (1, 2), (3, 1), (4, 5)] {
+                let update = |side: usize, out| RowUpdate {
+                    base: &bases[side],
+                    out,
+                    added: &numbers[side][..added],
+                    subtracted: &numbers[side][4..4 + subtracted],
+                    pairs: &numbers[1 - side][..pairs_added + pairs_subtracted],
+                    pairs_subtracted,
+                };
+                let mut out = [Row([0; N]); 5];
+                let [one, native_white, native_black, white, black] = &mut out;
+                native::add_subtract([update(0, one)], &features, &arranged);
+                native::add_subtract([update(0, native_white), update(1, native_black)], &features, &arranged);
+                portable::add_subtract([update(0, white), update(1, black)], &features, &pairs);
+                for (out, side) in out.iter().zip([0, 0, 1, 0, 1]) {
+                    let mut sum = bases[side].0.map(i64::from);
+                    let mut add = |sign: i64, row: &[i64; N]| {
+                        sum.iter_mut().zip(row).for_each(|(sum, weight)| *sum += sign * weight);
+                    };
+                    let of = |row: u16| features[usize::from(row)].map(i64::from);
+                    numbers[side][..added].iter().for_each(|&row| add(1, &of(row)));
+                    numbers[side][4..4 + subtracted].iter().for_each(|&row| add(-1, &of(row)));
+                    for (i, &row) in numbers[1 - side][..pairs_added + pairs_subtracted].iter().enumerate() {
+                        let sign = if i < pairs_subtracted { -1 } else { 1 };
+                        add(sign, &pairs[usize::from(row)].map(|weight| i64::from(weight) - 128));
+                    }
+                    assert_eq!(out.0, sum.map(|sum| sum as i16));
+                }
+            }
         }
     }
 
-    /// Rows of one tile of [`portable::add_subtract`], of two, and with a rest.
+    /// Rows of less than a vector, of one part, of several, and with a rest.
     #[test]
     fn sums_equal_the_definition() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
         sums::<96>(&mut rng);
+        sums::<128>(&mut rng);
+        if cfg!(miri) {
+            return;
+        }
         sums::<256>(&mut rng);
-        sums::<512>(&mut rng);
         sums::<352>(&mut rng);
+        sums::<448>(&mut rng);
+        sums::<512>(&mut rng);
     }
 
     #[test]

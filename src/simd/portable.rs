@@ -1,7 +1,7 @@
 //! Kernels in plain Rust for any target, the reference for the other backends.
 
 use super::superpiece::Places;
-use super::{Aligned, Pick, Row, RowChanges, Spread, Wordboard};
+use super::{Aligned, Pick, Row, RowUpdate, Spread, Wordboard};
 use kiln_gen::layout::Packing;
 
 /// The upper three bits of a king's place.
@@ -10,77 +10,73 @@ pub const KING_BITS: u8 = 0xa0;
 /// The order of neurons that [`pairwise`] expects.
 pub const PACKING: Packing = Packing::PLAIN;
 
-/// Writes `base` plus and minus rows to `out`. Each part of the row is computed in registers, so that it is written
-/// once.
+/// Updates the accumulators of one position by rows of weights. Each part of a row is computed in registers, so that it
+/// is written once. All sides must have the same numbers of rows.
+///
+/// Weights of pairs are 128 more than they count. The places of a row of pairs are in the order into which [`PACKING`]
+/// would pack the row of words.
 ///
 /// # Panics
 /// If a row number is out of range.
 #[inline]
-pub fn add_subtract<const N: usize>(
-    out: &mut Row<N>,
-    base: &Row<N>,
-    features: RowChanges<i16, N>,
-    pairs: RowChanges<i8, N>,
+pub fn add_subtract<const N: usize, const SIDES: usize>(
+    updates: [RowUpdate<N>; SIDES],
+    features: &[[i16; N]],
+    pairs: &[[u8; N]],
 ) {
-    /// Sixteen vectors of 32 bytes, all registers of AVX2.
-    const TILE: usize = 256;
+    /// Sixteen vectors of 16 bytes, all registers of SSE2.
+    const TILE: usize = 128;
     const { assert!(N.is_multiple_of(32)) }
-    if N <= TILE {
-        return add_subtract_part(&mut out.0, base, 0, features, pairs);
-    }
-    let (tiles, rest) = out.0.as_chunks_mut::<TILE>();
-    let rest_start = TILE * tiles.len();
-    for (i, tile) in tiles.iter_mut().enumerate() {
-        add_subtract_part(tile, base, TILE * i, features, pairs);
-    }
-    for (i, tile) in rest.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        add_subtract_part(tile, base, rest_start + 32 * i, features, pairs);
+    for update in updates {
+        let RowUpdate { base, out, added, subtracted, pairs: numbers, pairs_subtracted } = update;
+        let changes = Changes { features, added, subtracted, pairs, numbers, pairs_subtracted };
+        let (tiles, rest) = out.0.as_chunks_mut::<TILE>();
+        let rest_start = TILE * tiles.len();
+        for (i, tile) in tiles.iter_mut().enumerate() {
+            *tile = changes.sums(base, TILE * i);
+        }
+        for (i, tile) in rest.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            *tile = changes.sums(base, rest_start + 32 * i);
+        }
     }
 }
 
-/// Does [`add_subtract`] for the part of a row that begins at `start`.
-#[inline]
-fn add_subtract_part<const N: usize, const PART: usize>(
-    part: &mut [i16; PART],
-    base: &Row<N>,
-    start: usize,
-    features: RowChanges<i16, N>,
-    pairs: RowChanges<i8, N>,
-) {
-    let mut sums = *part_of(&base.0, start);
-    add_rows(&mut sums, start, features);
-    add_rows(&mut sums, start, pairs);
-    *part = sums;
+/// What [`add_subtract`] adds to one accumulator.
+struct Changes<'a, const N: usize> {
+    features: &'a [[i16; N]],
+    added: &'a [u16],
+    subtracted: &'a [u16],
+    pairs: &'a [[u8; N]],
+    numbers: &'a [u16],
+    pairs_subtracted: usize,
 }
 
-/// Adds rows to a part that begins at `start`, and subtracts others from it.
-#[inline]
-fn add_rows<T: Copy + Into<i16>, const N: usize, const PART: usize>(
-    part: &mut [i16; PART],
-    start: usize,
-    RowChanges { rows, added, subtracted }: RowChanges<T, N>,
-) {
-    let mut sums = *part;
-    let row = |&number: &u16| part_of::<T, N, PART>(&rows[usize::from(number)], start);
-    // The two numbers are mostly equal, so usually only the end of one loop is hard to predict.
-    let pairs = added.len().min(subtracted.len());
-    for (added, subtracted) in added.iter().zip(subtracted) {
-        let (added, subtracted) = (row(added), row(subtracted));
-        sums = std::array::from_fn(|i| sums[i].wrapping_add(added[i].into()).wrapping_sub(subtracted[i].into()));
+impl<const N: usize> Changes<'_, N> {
+    /// Returns the part of the accumulator after `base` that begins at `start`.
+    #[inline]
+    fn sums<const PART: usize>(&self, base: &Row<N>, start: usize) -> [i16; PART] {
+        fn part_of<T, const N: usize, const PART: usize>(row: &[T; N], start: usize) -> &[T; PART] {
+            row[start..].first_chunk().expect("parts are within the row")
+        }
+        let feature = |&number: &u16| part_of::<_, N, PART>(&self.features[usize::from(number)], start);
+        let pair = |&number: &u16| part_of::<_, N, PART>(&self.pairs[usize::from(number)], start);
+        let (pairs_subtracted, pairs_added) = self.numbers.split_at(self.pairs_subtracted);
+        let bias = 128 * (pairs_added.len() as i16 - pairs_subtracted.len() as i16);
+        let mut sums = part_of::<_, N, PART>(&base.0, start).map(|sum| sum.wrapping_sub(bias));
+        for row in self.added.iter().map(feature) {
+            sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i]));
+        }
+        for row in self.subtracted.iter().map(feature) {
+            sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i]));
+        }
+        for row in pairs_added.iter().map(pair) {
+            sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i].into()));
+        }
+        for row in pairs_subtracted.iter().map(pair) {
+            sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i].into()));
+        }
+        sums
     }
-    for row in added[pairs..].iter().map(row) {
-        sums = std::array::from_fn(|i| sums[i].wrapping_add(row[i].into()));
-    }
-    for row in subtracted[pairs..].iter().map(row) {
-        sums = std::array::from_fn(|i| sums[i].wrapping_sub(row[i].into()));
-    }
-    *part = sums;
-}
-
-/// Returns the part of a row that begins at `start`.
-#[inline]
-fn part_of<T, const N: usize, const PART: usize>(row: &[T; N], start: usize) -> &[T; PART] {
-    row[start..].first_chunk().expect("parts are within the row")
 }
 
 /// Writes the pairwise products of both halves of a row, each clipped to 0…255, in units of 512 (0 to 127). The row is

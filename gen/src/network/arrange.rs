@@ -52,8 +52,8 @@ impl Asset {
             },
             NetworkBlob {
                 name: "network_pairs",
-                element: format!("[[i8; {hidden}]; {}]", inputs.threats.pairs()),
-                bytes: self.arranged_rows(&self.pairs, places.as_deref()),
+                element: format!("[[u8; {hidden}]; {}]", inputs.threats.pairs()),
+                bytes: self.arranged_pairs(places.as_deref(), packing.for_row(hidden as usize)),
             },
             NetworkBlob {
                 name: "network_head",
@@ -76,6 +76,17 @@ impl Asset {
             }
         }
         bytes.extend(self.arranged_rows(&self.feature_bias, places));
+        bytes
+    }
+
+    /// Returns the rows of pairs, each weight plus 128, in an order that unpacks to the order of the features' words.
+    fn arranged_pairs(&self, places: Option<&[usize]>, packing: Packing) -> Vec<u8> {
+        let mut order = alloc::vec![0; self.header.hidden as usize];
+        for place in 0..order.len() {
+            order[packing.number_at(place)] = places.map_or(place, |places| places[place]);
+        }
+        let mut bytes = self.arranged_rows(&self.pairs, Some(&order));
+        bytes.iter_mut().for_each(|byte| *byte ^= 128);
         bytes
     }
 
