@@ -63,7 +63,7 @@ const _: () = assert!(PACKING.vector == native::PACKING.vector, "the build arran
 #[derive(Clone)]
 pub struct Network {
     features: &'static Features<HIDDEN, FEATURE_SETS>,
-    /// The rows of weights of the pairs' features.
+    /// The rows of weights of pairs, each plus 128.
     pairs: &'static [[u8; HIDDEN]; PAIR_FEATURES],
     head: &'static Head,
     name: Arc<str>,
