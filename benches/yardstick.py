@@ -11,8 +11,9 @@ OUT is a fair sample, and appends a line FEN;W,D,L to OUT for each, with the eng
 loss for the side to move in thousandths; `kiln net yardstick NETWORK OUT` reads them. A run that was stopped goes on
 where it was: the same seed draws the same positions.
 
-`search` and `static` append to each line of POSITIONS a score in centipawns of the side to move, that of a search with a
-new hash table and that of an engine's command `eval`; `kiln net yardstick OUT` compares them. --term selects the line of Stockfish's answer.
+`search` and `static` append to each line of POSITIONS a score in centipawns of the side to move, that of a search with
+a new hash table and that of an engine's command `eval`; `kiln net yardstick OUT` compares them. --term selects the line
+of Stockfish's answer.
 
 Needs the Python package chess and, to judge, an engine with UCI_ShowWDL.
 """

@@ -300,8 +300,8 @@ impl Packing {
         if hidden.is_multiple_of(2 * self.vector) { self } else { Self::PLAIN }
     }
 
-    /// Returns this packing for rows of `hidden` bytes that are unpacked into words, or the natural order if they do not
-    /// fill vectors.
+    /// Returns this packing for rows of `hidden` bytes that are unpacked into words, or the natural order if they do
+    /// not fill vectors.
     pub const fn for_row(self, hidden: usize) -> Self {
         if hidden.is_multiple_of(self.vector) { self } else { Self::PLAIN }
     }

@@ -52,8 +52,8 @@ use std::path::Path;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format, which did not change when [`Threats::Pairs`] came. The hash of version 1 did not cover the header, version 2 had a fixed shape, and version
-/// 3 had no threats.
+/// The version of the format, which did not change when [`Threats::Pairs`] came. The hash of version 1 did not cover
+/// the header, version 2 had a fixed shape, and version 3 had no threats.
 pub const VERSION: u16 = 4;
 /// The most bytes of a file. The widest network with the most buckets has 225 MB.
 const FILE_LIMIT: u64 = 1 << 28;
@@ -239,9 +239,10 @@ impl Asset {
 
     /// Checks that no sum can overflow.
     ///
-    /// No accumulator may leave `i16` with any 32 pieces on the board and [`MOST_PAIRS`] pairs of them. With a single layer, the product of an
-    /// activation and its output weight must fit `i16`, as the vector kernels require, and the sum over one accumulator
-    /// must fit `i32`. The sums of the first of several layers always fit: 2048 products of at most 127 · 128.
+    /// No accumulator may leave `i16` with any 32 pieces on the board and [`MOST_PAIRS`] pairs of them. With a single
+    /// layer, the product of an activation and its output weight must fit `i16`, as the vector kernels require, and the
+    /// sum over one accumulator must fit `i32`. The sums of the first of several layers always fit: 2048 products of
+    /// at most 127 · 128.
     fn check_weights(&self) -> Result<(), AssetError> {
         let hidden = self.header.hidden as usize;
         let mut largest_pairs = alloc::vec![0_i64; hidden];

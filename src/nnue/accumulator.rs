@@ -12,8 +12,8 @@ use kiln_gen::network::{Threats, threat_state};
 /// What the features of a position follow from. It does not depend on the perspective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Inputs {
-    /// One byte per square, 0 if it is empty: with pairs, the place there, otherwise the [`piece_code`] of the piece plus
-    /// [`STATE_STEP`] times its threat state.
+    /// One byte per square, 0 if it is empty: with pairs, the place there, otherwise the [`piece_code`] of the piece
+    /// plus [`STATE_STEP`] times its threat state.
     bytes: Aligned<[u8; 64]>,
     pairs: [PairInputs; PAIRS as usize],
 }

@@ -32,6 +32,9 @@ impl fmt::Display for OutOfMemory {
 impl std::error::Error for OutOfMemory {}
 
 /// Maps this many bytes, which the system zeroes when they are first touched, in huge pages where the system has them.
+///
+/// # Errors
+/// If the system refuses the allocation.
 pub fn map(bytes: usize) -> io::Result<MmapMut> {
     let memory = MmapMut::map_anon(bytes)?;
     // A system without huge pages ignores the advice. Miri lacks the call.

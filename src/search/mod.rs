@@ -18,7 +18,7 @@ mod transposition;
 mod worker;
 
 pub use driver::{STACK, SearchResult, Threads};
-pub use huge_pages::OutOfMemory;
+pub use huge_pages::{OutOfMemory, map as map_huge_pages};
 #[cfg(feature = "tune")]
 pub use parameters::{Parameter, parameters};
 pub use shared::{SearchRequest, Signals};

@@ -1,6 +1,6 @@
 //! Kernels for AVX2, with 256-bit vectors.
 
-use super::sums::{self, Lanes};
+use super::sums;
 use super::superpiece::Places;
 use super::{Aligned, Row, RowUpdate, Spread, Wordboard, portable};
 use kiln_gen::layout::Packing;
@@ -15,50 +15,9 @@ pub const PACKING: Packing = Packing { vector: 2 * LANES };
 // The compiler vectorises these.
 pub use portable::{clear, pick, restrict, spread};
 
-impl Lanes for __m256i {
-    const BYTES: usize = 2 * LANES;
-
-    #[inline(always)]
-    unsafe fn load(place: *const u8) -> Self {
-        // SAFETY: as the caller guarantees, in this function and those below.
-        unsafe { _mm256_loadu_si256(place.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, place: *mut u8) {
-        // SAFETY: as above.
-        unsafe { _mm256_storeu_si256(place.cast(), self) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(word: i16) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm256_set1_epi16(word) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(self, other: Self) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm256_add_epi16(self, other) }
-    }
-
-    #[inline(always)]
-    unsafe fn subtract(self, other: Self) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm256_sub_epi16(self, other) }
-    }
-
-    #[inline(always)]
-    unsafe fn interleave(self, other: Self) -> [Self; 2] {
-        // SAFETY: as above.
-        unsafe { [_mm256_unpacklo_epi8(self, other), _mm256_unpackhi_epi8(self, other)] }
-    }
-
-    #[inline(always)]
-    unsafe fn multiply_add(self, factors: Self) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm256_maddubs_epi16(self, factors) }
-    }
+sums::lanes! {
+    __m256i: load _mm256_loadu_si256, store _mm256_storeu_si256, splat _mm256_set1_epi16, add _mm256_add_epi16,
+    subtract _mm256_sub_epi16, interleave _mm256_unpacklo_epi8 _mm256_unpackhi_epi8, multiply_add _mm256_maddubs_epi16
 }
 
 /// As [`portable::add_subtract`].

@@ -1,6 +1,6 @@
 //! Kernels for AVX-512 (F and BW, and VBMI2 and VNNI where the target has them), with 512-bit vectors.
 
-use super::sums::{self, Lanes};
+use super::sums;
 use super::superpiece::Places;
 use super::{Aligned, Row, RowUpdate, Spread, Wordboard, portable};
 #[cfg(all(target_feature = "avx512vbmi2", target_feature = "avx512vl"))]
@@ -14,50 +14,9 @@ const LANES: usize = 32;
 /// As [`portable::PACKING`].
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
 
-impl Lanes for __m512i {
-    const BYTES: usize = 2 * LANES;
-
-    #[inline(always)]
-    unsafe fn load(place: *const u8) -> Self {
-        // SAFETY: as the caller guarantees, in this function and those below.
-        unsafe { _mm512_loadu_si512(place.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, place: *mut u8) {
-        // SAFETY: as above.
-        unsafe { _mm512_storeu_si512(place.cast(), self) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(word: i16) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm512_set1_epi16(word) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(self, other: Self) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm512_add_epi16(self, other) }
-    }
-
-    #[inline(always)]
-    unsafe fn subtract(self, other: Self) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm512_sub_epi16(self, other) }
-    }
-
-    #[inline(always)]
-    unsafe fn interleave(self, other: Self) -> [Self; 2] {
-        // SAFETY: as above.
-        unsafe { [_mm512_unpacklo_epi8(self, other), _mm512_unpackhi_epi8(self, other)] }
-    }
-
-    #[inline(always)]
-    unsafe fn multiply_add(self, factors: Self) -> Self {
-        // SAFETY: as above.
-        unsafe { _mm512_maddubs_epi16(self, factors) }
-    }
+sums::lanes! {
+    __m512i: load _mm512_loadu_si512, store _mm512_storeu_si512, splat _mm512_set1_epi16, add _mm512_add_epi16,
+    subtract _mm512_sub_epi16, interleave _mm512_unpacklo_epi8 _mm512_unpackhi_epi8, multiply_add _mm512_maddubs_epi16
 }
 
 /// As [`portable::add_subtract`].

@@ -40,7 +40,8 @@ pub trait Lanes: Copy {
     /// As [`Lanes::load`].
     unsafe fn subtract(self, other: Self) -> Self;
 
-    /// Returns the bytes of both vectors in turn: those of the lower half of each 16 bytes, and those of the upper half.
+    /// Returns the bytes of both vectors in turn: those of the lower half of each 16 bytes, and those of the upper
+    /// half.
     ///
     /// # Safety
     /// As [`Lanes::load`].
@@ -52,6 +53,61 @@ pub trait Lanes: Copy {
     /// As [`Lanes::load`].
     unsafe fn multiply_add(self, factors: Self) -> Self;
 }
+
+/// Implements [`Lanes`] for a type by its intrinsics.
+macro_rules! lanes {
+    (
+        $vector:ty: load $load:ident, store $store:ident, splat $splat:ident, add $add:ident, subtract $subtract:ident,
+        interleave $low:ident $high:ident, multiply_add $multiply_add:ident
+    ) => {
+        impl $crate::simd::sums::Lanes for $vector {
+            const BYTES: usize = size_of::<Self>();
+
+            #[inline(always)]
+            unsafe fn load(place: *const u8) -> Self {
+                // SAFETY: as the caller guarantees, in this function and those below.
+                unsafe { $load(place.cast()) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, place: *mut u8) {
+                // SAFETY: as above.
+                unsafe { $store(place.cast(), self) }
+            }
+
+            #[inline(always)]
+            unsafe fn splat(word: i16) -> Self {
+                // SAFETY: as above.
+                unsafe { $splat(word) }
+            }
+
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $add(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn subtract(self, other: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $subtract(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn interleave(self, other: Self) -> [Self; 2] {
+                // SAFETY: as above.
+                unsafe { [$low(self, other), $high(self, other)] }
+            }
+
+            #[inline(always)]
+            unsafe fn multiply_add(self, factors: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $multiply_add(self, factors) }
+            }
+        }
+    };
+}
+pub(super) use lanes;
 
 /// Does what [`portable::add_subtract`](super::portable::add_subtract) does. Of each side `2 * BLOCKS` vectors are in
 /// registers at a time.
@@ -88,8 +144,8 @@ unsafe fn part<L: Lanes, const BLOCKS: usize, const N: usize, const SIDES: usize
     pairs: &[[u8; N]],
     start: usize,
 ) {
-    // SAFETY: vectors of words are read and written at `words` of a row of N words, vectors of bytes at `bytes` of a row
-    // of N bytes, all within the neurons of this part.
+    // SAFETY: vectors of words are read and written at `words` of a row of N words, vectors of bytes at `bytes` of a
+    // row of N bytes, all within the neurons of this part.
     unsafe {
         let words = |block: usize, half: usize| 2 * (start + block * L::BYTES) + half * L::BYTES;
         let bytes = |block: usize| start + block * L::BYTES;

@@ -62,10 +62,7 @@ pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError
             let mut writer = ShardWriter::new(folder, &files)?;
             for file in &files {
                 for game in read(file)? {
-                    let game = game?;
-                    let mut raw = Vec::new();
-                    game.write(&mut raw);
-                    writer.push(&raw, game.moves.len() as u64, game.trainable() as u64)?;
+                    writer.push_game(&game?)?;
                 }
             }
             print(&writer.finish()?);
@@ -120,7 +117,8 @@ struct ShardWriter<'a> {
 }
 
 impl<'a> ShardWriter<'a> {
-    /// Creates a writer for a folder without shards. Collects the runs and imports that the sidecars of the inputs list.
+    /// Creates a writer for a folder without shards. Collects the runs and imports that the sidecars of the inputs
+    /// list.
     fn new(folder: &'a Path, files: &[PathBuf]) -> Result<Self, GameFileError> {
         fs::create_dir_all(folder)
             .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
@@ -142,6 +140,13 @@ impl<'a> ShardWriter<'a> {
             }
         }
         Ok(Self { folder, runs, imports, shard: Shard::new(), saved: 0, games: 0, positions: 0 })
+    }
+
+    /// Adds a game.
+    fn push_game(&mut self, game: &Game) -> Result<(), GameFileError> {
+        let mut raw = Vec::new();
+        game.write(&mut raw);
+        self.push(&raw, game.moves.len() as u64, game.trainable() as u64)
     }
 
     /// Adds a game in viriformat, with its number of plies and training positions.

@@ -80,18 +80,25 @@ struct Scored {
     pieces: u32,
 }
 
+/// Returns the expected points at a score, with a scale, both in centipawns.
+pub(super) fn points(score: f64, scale: u16) -> f64 {
+    1.0 / (1.0 + (-score / f64::from(scale)).exp())
+}
+
+/// Returns the least error, and the scale in centipawns that has it.
+pub(super) fn best_scale(error: impl Fn(u16) -> f64) -> (f64, u16) {
+    let errors = SCALES.map(|scale| (error(scale), scale));
+    errors.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are scales")
+}
+
 fn error<'a>(positions: impl IntoIterator<Item = &'a Scored>, scale: u16) -> f64 {
-    let errors = positions.into_iter().map(|scored| {
-        let points = 1.0 / (1.0 + (-scored.score / f64::from(scale)).exp());
-        (points - scored.expected).powi(2)
-    });
+    let errors = positions.into_iter().map(|scored| (points(scored.score, scale) - scored.expected).powi(2));
     let (sum, count) = errors.fold((0.0, 0.0), |(sum, count), error| (sum + error, count + 1.0));
     sum / count
 }
 
 fn table(positions: &[Scored]) -> String {
-    let errors = SCALES.map(|scale| (error(positions, scale), scale));
-    let (least, scale) = errors.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are scales");
+    let (least, scale) = best_scale(|scale| error(positions, scale));
     let mut text = format!("best scale: {scale} centipawns\npieces    positions  squared error\n");
     let mut row = |pieces: &str, count: usize, error: f64| {
         writeln!(text, "{pieces:<8} {count:>10} {error:>14.4}").expect("a string can be written to");

@@ -1,6 +1,6 @@
 //! Batches: forward pass, loss, backpropagation and optimiser step.
 //!
-//! A batch is cut into groups of blocks of positions, independent of the number of threads. A group passes through five
+//! A batch is cut into groups of blocks of positions, independent of the number of threads. A group passes through four
 //! phases, in each of which threads share out blocks, tiles of neurons, or both:
 //!
 //! 1. by block: the active features, also inverted: by feature, the accumulators that it is active in;
@@ -9,8 +9,8 @@
 //! 4. by tile, block after block: the gradients of the head's first layer and of the accumulators, and from these the
 //!    gradient of each active feature's weights, which is summed in registers and written once.
 //!
-//! So no sum depends on the number of threads, no two threads write the same weight, and no thread needs its own copy of
-//! the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a block.
+//! So no sum depends on the number of threads, no two threads write the same weight, and no thread needs its own copy
+//! of the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a block.
 
 use crate::network::{FeatureSet, Features, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile};
 use bulletformat::{BulletFormat, ChessBoard};

@@ -1,5 +1,6 @@
 //! Large arrays of floating-point numbers in huge pages.
 
+use kiln::search::map_huge_pages;
 use memmap2::MmapMut;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -14,12 +15,8 @@ impl Floats {
     /// # Panics
     /// If the system refuses the memory.
     pub fn zeros(count: usize) -> Self {
-        let memory = MmapMut::map_anon(count * size_of::<f32>())
-            .unwrap_or_else(|error| panic!("no memory for {count} numbers: {error}"));
-        // A system without huge pages ignores the advice.
-        #[cfg(target_os = "linux")]
-        let _ = memory.advise(memmap2::Advice::HugePage);
-        Self(memory)
+        let memory = map_huge_pages(count * size_of::<f32>());
+        Self(memory.unwrap_or_else(|error| panic!("no memory for {count} numbers: {error}")))
     }
 }
 

@@ -122,9 +122,6 @@ impl Training {
         let before = self.config.superbatches().saturating_sub(self.config.training.average);
         let superbatch = self.progress.batches / self.config.training.batches;
         let Some(count @ 1..) = superbatch.checked_sub(before) else { return };
-        if self.config.training.average == 0 {
-            return;
-        }
         let averages = &mut self.progress.averages;
         let tensors = self.network.tensors_mut();
         averages.resize(tensors.len(), Vec::new());

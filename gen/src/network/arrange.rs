@@ -32,7 +32,7 @@ fn padded<T: Plain + Default>(biases: &[T]) -> [T; BIASES] {
 
 impl Asset {
     /// Returns the three blobs that the engine reads, `network_features`, `network_pairs` (empty without
-    /// [`Threats::Pairs`]) and `network_head`, for an instruction set with this packing.
+    /// [`Threats::Pairs`](super::Threats::Pairs)) and `network_head`, for an instruction set with this packing.
     pub fn arrange(&self, packing: Packing) -> [NetworkBlob; 3] {
         let Header { hidden, ref inputs, .. } = self.header;
         let pairs = match self.header.head {

@@ -2,12 +2,16 @@
 
 use super::{Asset, Head, THREAT_STATES, Threats, Weights, is_less, threat_state};
 use crate::geometry::{attacks, threat_pairs};
+use crate::layout::ThreatPairs;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use std::sync::LazyLock;
 
 /// Positions, as the first field of a FEN, from 34 self-play games with the material network at 2000 nodes per move
 /// after eight random plies.
 const POSITIONS: &str = include_str!("positions.txt");
+
+static THREAT_PAIRS: LazyLock<ThreatPairs> = LazyLock::new(threat_pairs);
 
 impl Asset {
     /// Returns the score of a position in centipawns for the side to move.
@@ -57,10 +61,9 @@ impl Asset {
             let relative = |&(color, kind, square): &(usize, usize, usize)| {
                 (kind + if color == side { 0 } else { 6 }, relative(square))
             };
-            let table = threat_pairs();
             for (attacker, victim) in attacking(pieces) {
                 let ((attacker, from), (victim, to)) = (relative(attacker), relative(victim));
-                let Some(feature) = table.feature(attacker, from, victim, to) else { continue };
+                let Some(feature) = THREAT_PAIRS.feature(attacker, from, victim, to) else { continue };
                 for (sum, &weight) in sums.iter_mut().zip(&self.pairs[feature * hidden..]) {
                     *sum += i64::from(weight);
                 }

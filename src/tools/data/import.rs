@@ -33,11 +33,7 @@ pub fn import(file: &Path, writer: &mut ShardWriter, print: &mut impl FnMut(&str
         let pgn = game?;
         games += 1;
         match pgn.to_game() {
-            Ok(game) => {
-                let mut raw = Vec::new();
-                game.write(&mut raw);
-                writer.push(&raw, game.moves.len() as u64, game.trainable() as u64)?;
-            }
+            Ok(game) => writer.push_game(&game)?,
             Err(PgnGameError::NoScores) => without_scores += 1,
             Err(PgnGameError::Bad(what)) => {
                 bad += 1;

@@ -2,6 +2,7 @@
 
 use super::svg::{Panel, Series, draw};
 use crate::data::{Game, GameFileError, MAX_SCORE, Outcome, is_trainable, read, replace, shards};
+use crate::tools::yardstick::{best_scale, points};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,6 @@ const MIN_GAMES: u64 = 20;
 const BALANCED: i16 = 75;
 /// A side that stood better by this, in centipawns, should not lose.
 const BETTER: i16 = 200;
-/// The scales from scores to expected results that are tried, in centipawns.
-const SCALES: std::ops::RangeInclusive<u16> = 20..=1000;
 /// Scores are collected by steps of this to find the best scale, in centipawns.
 const SCALE_STEP: i32 = 10;
 
@@ -192,13 +191,12 @@ impl Statistics {
                 self.results.iter().enumerate().filter(|(_, (count, _))| *count > 0).map(|(i, &(count, sum))| {
                     // The middle of the step. The squares of the results are the same for all scales.
                     let score = f64::from(i as i32 * SCALE_STEP - MAX_SCORE) + f64::from(SCALE_STEP) / 2.0;
-                    let expected = 1.0 / (1.0 + (-score / f64::from(scale)).exp());
+                    let expected = points(score, scale);
                     count as f64 * expected * expected - 2.0 * expected * sum
                 });
             errors.sum()
         };
-        let errors = SCALES.map(|scale| (error(scale), scale));
-        errors.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are scales").1
+        best_scale(error).1
     }
 
     /// Returns what tells data apart.
