@@ -22,15 +22,11 @@ impl<const HIDDEN: usize, const BUCKETS: usize> Forward<HIDDEN> for SingleHead<H
     }
 }
 
-/// The number of partial sums in the last layer. Every backend adds in the same order, so that scores are
-/// bit-identical.
-const LANES: usize = 8;
-
 impl<const HIDDEN: usize, const QUADS: usize, const FIRST: usize, const SECOND: usize, const BUCKETS: usize>
     Forward<HIDDEN> for LayersHead<QUADS, FIRST, SECOND, BUCKETS>
 {
     fn forward(&self, own: &Row<HIDDEN>, other: &Row<HIDDEN>, bucket: usize) -> i32 {
-        const { assert!(HIDDEN == 4 * QUADS && SECOND.is_multiple_of(LANES)) }
+        const { assert!(HIDDEN == 4 * QUADS) }
         let mut products = Aligned([[0u8; 4]; QUADS]);
         let (own_products, other_products) = products.0.split_at_mut(QUADS / 2);
         native::pairwise(own, own_products.as_flattened_mut());
@@ -39,25 +35,9 @@ impl<const HIDDEN: usize, const QUADS: usize, const FIRST: usize, const SECOND: 
 
         // A product is a / 255 * b / 255 in units of 512 / 255².
         let unit = 512.0 / (255.0 * 255.0 * QB as f32);
-        let activate = |sum: f32| {
-            let clipped = sum.clamp(0.0, 1.0);
-            clipped * clipped
-        };
-        let mut second = self.second_bias[bucket];
-        let first = sums.0.iter().zip(&self.first_bias[bucket]).map(|(&sum, bias)| activate(sum as f32 * unit + bias));
-        for (input, weights) in first.zip(&self.second[bucket]) {
-            for (sum, weight) in second.iter_mut().zip(weights) {
-                *sum += input * weight;
-            }
-        }
-        let mut lanes = [0.0; LANES];
-        let (inputs, weights) = (second.as_chunks::<LANES>().0, self.third[bucket].as_chunks::<LANES>().0);
-        for (inputs, weights) in inputs.iter().zip(weights) {
-            for lane in 0..LANES {
-                lanes[lane] += activate(inputs[lane]) * weights[lane];
-            }
-        }
-        let output = lanes.iter().sum::<f32>() + self.third_bias[bucket];
+        let first = native::activate(&sums, unit, &self.first_bias[bucket]);
+        let second = native::dense(&first, &self.second[bucket], &self.second_bias[bucket]);
+        let output = native::activated_dot(&second, &self.third[bucket]) + self.third_bias[bucket];
         (output * SCALE as f32) as i32
     }
 }

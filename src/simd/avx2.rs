@@ -8,6 +8,8 @@ use std::arch::x86_64::*;
 
 /// The number of 16-bit numbers in a vector.
 const LANES: usize = 16;
+/// The number of 32-bit numbers in a vector.
+const FLOATS: usize = 8;
 
 /// As [`portable::PACKING`].
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
@@ -142,6 +144,90 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
         }
     }
     sums
+}
+
+/// Clips to 0…1 and squares.
+#[inline]
+fn squared(sums: __m256) -> __m256 {
+    // SAFETY: this module is compiled only if the target has AVX2.
+    unsafe {
+        let clipped = _mm256_min_ps(_mm256_max_ps(sums, _mm256_setzero_ps()), _mm256_set1_ps(1.0));
+        _mm256_mul_ps(clipped, clipped)
+    }
+}
+
+/// As [`portable::activate`].
+#[inline]
+pub fn activate<const NEURONS: usize>(
+    sums: &Aligned<[i32; NEURONS]>,
+    unit: f32,
+    bias: &[f32; NEURONS],
+) -> Aligned<[f32; NEURONS]> {
+    const { assert!(NEURONS.is_multiple_of(FLOATS)) }
+    let mut out = Aligned([0.0; NEURONS]);
+    for i in (0..NEURONS).step_by(FLOATS) {
+        // SAFETY: this module is compiled only if the target has AVX2; vectors of FLOATS numbers begin at
+        // multiples of FLOATS below NEURONS, which is a multiple of FLOATS.
+        unsafe {
+            let sums = _mm256_cvtepi32_ps(_mm256_loadu_si256(sums.0.as_ptr().add(i).cast()));
+            let scaled = _mm256_mul_ps(sums, _mm256_set1_ps(unit));
+            let sums = _mm256_add_ps(scaled, _mm256_loadu_ps(bias.as_ptr().add(i)));
+            _mm256_storeu_ps(out.0.as_mut_ptr().add(i), squared(sums));
+        }
+    }
+    out
+}
+
+/// As [`portable::dense`].
+#[inline]
+pub fn dense<const INPUTS: usize, const NEURONS: usize>(
+    inputs: &Aligned<[f32; INPUTS]>,
+    weights: &[[f32; NEURONS]; INPUTS],
+    bias: &[f32; NEURONS],
+) -> Aligned<[f32; NEURONS]> {
+    const { assert!(NEURONS.is_multiple_of(FLOATS)) }
+    let mut out = Aligned([0.0; NEURONS]);
+    for start in (0..NEURONS).step_by(FLOATS) {
+        // SAFETY: this module is compiled only if the target has AVX2; vectors of FLOATS numbers begin at
+        // multiples of FLOATS below NEURONS, which is a multiple of FLOATS.
+        unsafe {
+            let mut sums = [_mm256_loadu_ps(bias.as_ptr().add(start)), _mm256_setzero_ps()];
+            for (i, (&input, weights)) in inputs.0.iter().zip(weights).enumerate() {
+                let products = _mm256_mul_ps(_mm256_set1_ps(input), _mm256_loadu_ps(weights.as_ptr().add(start)));
+                sums[i % 2] = _mm256_add_ps(sums[i % 2], products);
+            }
+            _mm256_storeu_ps(out.0.as_mut_ptr().add(start), _mm256_add_ps(sums[0], sums[1]));
+        }
+    }
+    out
+}
+
+/// As [`portable::activated_dot`].
+#[inline]
+pub fn activated_dot<const INPUTS: usize>(inputs: &Aligned<[f32; INPUTS]>, weights: &[f32; INPUTS]) -> f32 {
+    const { assert!(INPUTS.is_multiple_of(2 * FLOATS)) }
+    // SAFETY: this module is compiled only if the target has AVX2; vectors of FLOATS numbers begin at multiples of
+    // FLOATS below INPUTS, which is a multiple of 2 * FLOATS.
+    unsafe {
+        let mut sums = [_mm256_setzero_ps(); 2];
+        for (i, start) in (0..INPUTS).step_by(FLOATS).enumerate() {
+            let activations = squared(_mm256_loadu_ps(inputs.0.as_ptr().add(start)));
+            let products = _mm256_mul_ps(activations, _mm256_loadu_ps(weights.as_ptr().add(start)));
+            sums[i % 2] = _mm256_add_ps(sums[i % 2], products);
+        }
+        add_halves(_mm256_add_ps(sums[0], sums[1]))
+    }
+}
+
+/// Adds the upper half of the numbers to the lower half until one is left.
+#[inline]
+pub fn add_halves(sums: __m256) -> f32 {
+    // SAFETY: this module is compiled only if the target has AVX2.
+    unsafe {
+        let sums = _mm_add_ps(_mm256_castps256_ps128(sums), _mm256_extractf128_ps::<1>(sums));
+        let sums = _mm_add_ps(sums, _mm_movehl_ps(sums, sums));
+        _mm_cvtss_f32(_mm_add_ss(sums, _mm_movehdup_ps(sums)))
+    }
 }
 
 /// Loads the words of a quarter of the board, two ranks.

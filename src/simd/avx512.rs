@@ -1,5 +1,6 @@
 //! Kernels for AVX-512 (F and BW, and VBMI2 and VNNI where the target has them), with 512-bit vectors.
 
+use super::avx2::add_halves;
 use super::sums;
 use super::superpiece::Places;
 use super::{Aligned, Row, RowUpdate, Spread, Wordboard, portable};
@@ -10,6 +11,8 @@ use std::arch::x86_64::*;
 
 /// The number of 16-bit numbers in a vector.
 const LANES: usize = 32;
+/// The number of 32-bit numbers in a vector.
+const FLOATS: usize = 16;
 
 /// As [`portable::PACKING`].
 pub const PACKING: Packing = Packing { vector: 2 * LANES };
@@ -161,6 +164,81 @@ fn add_group<const QUADS: usize, const NEURONS: usize>(
             let input = _mm512_set1_epi32(i32::from_le_bytes(inputs.0[quad]));
             *sum = dot(*sum, input, _mm512_loadu_si512(weights[quad].as_ptr().add(16 * i).cast()));
         }
+    }
+}
+
+/// Clips to 0…1 and squares.
+#[inline]
+fn squared(sums: __m512) -> __m512 {
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW.
+    unsafe {
+        let clipped = _mm512_min_ps(_mm512_max_ps(sums, _mm512_setzero_ps()), _mm512_set1_ps(1.0));
+        _mm512_mul_ps(clipped, clipped)
+    }
+}
+
+/// As [`portable::activate`].
+#[inline]
+pub fn activate<const NEURONS: usize>(
+    sums: &Aligned<[i32; NEURONS]>,
+    unit: f32,
+    bias: &[f32; NEURONS],
+) -> Aligned<[f32; NEURONS]> {
+    const { assert!(NEURONS.is_multiple_of(FLOATS)) }
+    let mut out = Aligned([0.0; NEURONS]);
+    for i in (0..NEURONS).step_by(FLOATS) {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; vectors of FLOATS numbers begin at
+        // multiples of FLOATS below NEURONS, which is a multiple of FLOATS.
+        unsafe {
+            let sums = _mm512_cvtepi32_ps(_mm512_loadu_si512(sums.0.as_ptr().add(i).cast()));
+            let scaled = _mm512_mul_ps(sums, _mm512_set1_ps(unit));
+            let sums = _mm512_add_ps(scaled, _mm512_loadu_ps(bias.as_ptr().add(i)));
+            _mm512_storeu_ps(out.0.as_mut_ptr().add(i), squared(sums));
+        }
+    }
+    out
+}
+
+/// As [`portable::dense`].
+#[inline]
+pub fn dense<const INPUTS: usize, const NEURONS: usize>(
+    inputs: &Aligned<[f32; INPUTS]>,
+    weights: &[[f32; NEURONS]; INPUTS],
+    bias: &[f32; NEURONS],
+) -> Aligned<[f32; NEURONS]> {
+    const { assert!(NEURONS.is_multiple_of(FLOATS)) }
+    let mut out = Aligned([0.0; NEURONS]);
+    for start in (0..NEURONS).step_by(FLOATS) {
+        // SAFETY: this module is compiled only if the target has AVX-512 F and BW; vectors of FLOATS numbers begin at
+        // multiples of FLOATS below NEURONS, which is a multiple of FLOATS.
+        unsafe {
+            let mut sums = [_mm512_loadu_ps(bias.as_ptr().add(start)), _mm512_setzero_ps()];
+            for (i, (&input, weights)) in inputs.0.iter().zip(weights).enumerate() {
+                let products = _mm512_mul_ps(_mm512_set1_ps(input), _mm512_loadu_ps(weights.as_ptr().add(start)));
+                sums[i % 2] = _mm512_add_ps(sums[i % 2], products);
+            }
+            _mm512_storeu_ps(out.0.as_mut_ptr().add(start), _mm512_add_ps(sums[0], sums[1]));
+        }
+    }
+    out
+}
+
+/// As [`portable::activated_dot`].
+#[inline]
+pub fn activated_dot<const INPUTS: usize>(inputs: &Aligned<[f32; INPUTS]>, weights: &[f32; INPUTS]) -> f32 {
+    const { assert!(INPUTS.is_multiple_of(FLOATS)) }
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; vectors of FLOATS numbers begin at
+    // multiples of FLOATS below INPUTS, which is a multiple of FLOATS.
+    unsafe {
+        let mut sums = _mm512_setzero_ps();
+        for i in (0..INPUTS).step_by(FLOATS) {
+            let activations = squared(_mm512_loadu_ps(inputs.0.as_ptr().add(i)));
+            sums = _mm512_add_ps(sums, _mm512_mul_ps(activations, _mm512_loadu_ps(weights.as_ptr().add(i))));
+        }
+        // The upper 256 bits are the upper four 64-bit numbers.
+        let upper = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(sums));
+        let sums = _mm256_add_ps(_mm512_castps512_ps256(sums), _mm256_castpd_ps(upper));
+        add_halves(sums)
     }
 }
 

@@ -288,6 +288,24 @@ mod tests {
             weights.as_flattened_mut().as_flattened_mut().fill_with(|| rng.next_u32() as i8);
             let sums = native::sparse_dot(&products[0], &weights);
             assert_eq!(sums, portable::sparse_dot(&products[0], &weights));
+
+            let mut float = |range: f32| range * ((rng.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0);
+            let bias: [f32; NEURONS] = std::array::from_fn(|_| float(1.0));
+            let first = native::activate(&sums, 1e-5, &bias);
+            assert_eq!(first, portable::activate(&sums, 1e-5, &bias));
+            let weights: [[f32; 32]; NEURONS] = std::array::from_fn(|_| std::array::from_fn(|_| float(1.5)));
+            let bias: [f32; 32] = std::array::from_fn(|_| float(1.0));
+            let second = native::dense(&first, &weights, &bias);
+            assert_eq!(second, portable::dense(&first, &weights, &bias));
+            let exact = |i: usize| {
+                let products = (0..NEURONS).map(|input| f64::from(first.0[input]) * f64::from(weights[input][i]));
+                f64::from(bias[i]) + products.sum::<f64>()
+            };
+            assert!((0..32).all(|i| (f64::from(second.0[i]) - exact(i)).abs() < 1e-4));
+            let output = native::activated_dot(&second, &bias);
+            assert_eq!(output.to_bits(), portable::activated_dot(&second, &bias).to_bits());
+            let exact: f64 = (0..32).map(|i| f64::from(second.0[i].clamp(0.0, 1.0)).powi(2) * f64::from(bias[i])).sum();
+            assert!((f64::from(output) - exact).abs() < 1e-4);
         }
     }
 

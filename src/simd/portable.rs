@@ -111,6 +111,59 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
     Aligned(sums)
 }
 
+/// Clips to 0…1 and squares.
+#[inline]
+fn squared(sum: f32) -> f32 {
+    let clipped = sum.clamp(0.0, 1.0);
+    clipped * clipped
+}
+
+/// Returns `clamp(sum * unit + bias, 0, 1)²` of each neuron.
+#[inline]
+pub fn activate<const NEURONS: usize>(
+    sums: &Aligned<[i32; NEURONS]>,
+    unit: f32,
+    bias: &[f32; NEURONS],
+) -> Aligned<[f32; NEURONS]> {
+    Aligned(std::array::from_fn(|i| squared(sums.0[i] as f32 * unit + bias[i])))
+}
+
+/// Returns the bias plus the dot product of `inputs` and the weights of each neuron. The inputs with even and with odd
+/// numbers are summed apart, which takes less time, in order, the first sum from the bias and the second from zero.
+#[inline]
+pub fn dense<const INPUTS: usize, const NEURONS: usize>(
+    inputs: &Aligned<[f32; INPUTS]>,
+    weights: &[[f32; NEURONS]; INPUTS],
+    bias: &[f32; NEURONS],
+) -> Aligned<[f32; NEURONS]> {
+    let mut sums = [*bias, [0.0; NEURONS]];
+    for (i, (input, weights)) in inputs.0.iter().zip(weights).enumerate() {
+        for (sum, weight) in sums[i % 2].iter_mut().zip(weights) {
+            *sum += input * weight;
+        }
+    }
+    Aligned(std::array::from_fn(|i| sums[0][i] + sums[1][i]))
+}
+
+/// Returns the dot product of `clamp(input, 0, 1)²` and `weights`. Sixteen sums are computed apart, then the upper half
+/// of them is added to the lower half until one is left.
+#[inline]
+pub fn activated_dot<const INPUTS: usize>(inputs: &Aligned<[f32; INPUTS]>, weights: &[f32; INPUTS]) -> f32 {
+    const { assert!(INPUTS.is_multiple_of(16)) }
+    let mut sums = [0.0; 16];
+    for (inputs, weights) in inputs.0.as_chunks::<16>().0.iter().zip(weights.as_chunks::<16>().0) {
+        for i in 0..16 {
+            sums[i] += squared(inputs[i]) * weights[i];
+        }
+    }
+    for half in [8, 4, 2, 1] {
+        for i in 0..half {
+            sums[i] += sums[half + i];
+        }
+    }
+    sums[0]
+}
+
 /// Returns the sum of `clamp(row, 0, qa)² * weights` (SCReLU).
 ///
 /// `qa * |weight|` must fit `i16`, which [`kiln_gen::network::Asset::from_bytes`] checks.
