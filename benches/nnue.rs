@@ -1,5 +1,5 @@
 //! Measures this build's evaluation speed beside the lower bounds that the machine sets. `EVALFILE=path cargo bench
-//! --bench nnue` measures another network.
+//! --bench nnue` measures another network, `cargo bench --bench nnue -- head` only what has this in its name.
 //!
 //! All measurements take turns, many times, and the fastest time of each counts, because other load can only add time.
 
@@ -244,9 +244,11 @@ fn main() {
             black_box(weights.add_up(&all_rows));
         }),
     ];
-    let has_vectors = simd::NAME != "portable";
-    if has_vectors {
+    if simd::NAME != "portable" {
         measurements.push(Measurement::new("one vector multiplied and added", CHAINS * STEPS, multiply_adds));
+    }
+    if let Some(part) = std::env::args().skip(1).find(|argument| !argument.starts_with("--")) {
+        measurements.retain(|measurement| measurement.name.contains(&part));
     }
     for _ in 0..ROUNDS {
         for measurement in &mut measurements {
@@ -268,14 +270,13 @@ fn main() {
     );
     let print = |name: &str, time: f64| println!("{name:<44}{time:>8.2} ns {:>14.0} per second", 1e9 / time);
     measurements.iter().for_each(|measurement| print(measurement.name, measurement.nanoseconds()));
-    if has_vectors {
+    if let Some(rate) = measurements.last().filter(|last| last.name.starts_with("one vector")) {
         let file = std::env::var("EVALFILE").ok().filter(|path| !path.is_empty());
         let file = file.as_deref().unwrap_or("assets/kiln.nnue.zst");
         let asset = read_file(file.as_ref())
             .and_then(|bytes| Asset::from_bytes(&bytes))
             .expect("the embedded network is valid");
         let count = multiplications(&asset);
-        let rate = measurements.last().expect("the last measures the rate");
         print(&format!("lower bound: the head's {count:.0} multiplications"), count * rate.nanoseconds());
     }
 }

@@ -107,13 +107,38 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
 ) -> Aligned<[i32; NEURONS]> {
     const { assert!(NEURONS.is_multiple_of(16) && NEURONS <= 32 && QUADS.is_multiple_of(8)) }
     let mut sums = Aligned([0; NEURONS]);
-    // The numbers of the non-zero groups, collected without branches.
-    let mut busy = [0u16; QUADS];
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW. Sums are written in NEURONS / 16 vectors
+    // of 16 neurons, at most 2.
+    unsafe {
+        let mut busy = [0; QUADS];
+        let count = find_busy(inputs, &mut busy);
+        // Several chains, because each sum waits for the previous one.
+        let mut chains = [[_mm512_setzero_si512(); 2]; 4];
+        let (fours, rest) = busy[..count].as_chunks::<4>();
+        for four in fours {
+            for (chain, &quad) in chains.iter_mut().zip(four) {
+                add_group(chain, inputs, weights, usize::from(quad));
+            }
+        }
+        for (chain, &quad) in chains.iter_mut().zip(rest) {
+            add_group(chain, inputs, weights, usize::from(quad));
+        }
+        let [a, b, c, d] = chains;
+        for i in 0..NEURONS / 16 {
+            let sum = _mm512_add_epi32(_mm512_add_epi32(a[i], b[i]), _mm512_add_epi32(c[i], d[i]));
+            _mm512_storeu_si512(sums.0.as_mut_ptr().add(16 * i).cast(), sum);
+        }
+    }
+    sums
+}
+
+/// Writes the numbers of the groups that are not all zero to `busy`, without branches, and returns how many there are.
+#[inline]
+fn find_busy<const QUADS: usize>(inputs: &Aligned<[[u8; 4]; QUADS]>, busy: &mut [u16; QUADS]) -> usize {
     let mut count = 0;
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW. Inputs are read in vectors of 16 groups,
     // of which those beyond the last are masked out. 16 indices, or 8 if only 8 groups remain, are stored at `count`,
-    // which is at most `start`, so at least as many remain. Sums are written in NEURONS / 16 vectors of 16 neurons, at
-    // most 2.
+    // which is at most `start`, so at least as many remain.
     unsafe {
         let mut indices = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         for start in (0..QUADS).step_by(16) {
@@ -130,23 +155,8 @@ pub fn sparse_dot<const QUADS: usize, const NEURONS: usize>(
             count += found.count_ones() as usize;
             indices = _mm512_add_epi32(indices, _mm512_set1_epi32(16));
         }
-        // Two chains, because each sum waits for the previous one.
-        let mut chains = [[_mm512_setzero_si512(); 2]; 2];
-        let (pairs, rest) = busy[..count].as_chunks::<2>();
-        for pair in pairs {
-            for (chain, &quad) in chains.iter_mut().zip(pair) {
-                add_group(chain, inputs, weights, usize::from(quad));
-            }
-        }
-        for &quad in rest {
-            add_group(&mut chains[0], inputs, weights, usize::from(quad));
-        }
-        let [first, second] = chains;
-        for (i, (first, second)) in first.into_iter().zip(second).enumerate().take(NEURONS / 16) {
-            _mm512_storeu_si512(sums.0.as_mut_ptr().add(16 * i).cast(), _mm512_add_epi32(first, second));
-        }
     }
-    sums
+    count
 }
 
 /// Adds the contribution of one group of inputs to all neurons.
