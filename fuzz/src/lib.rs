@@ -1,6 +1,6 @@
-//! Shared by the fuzz targets: the properties, which `tests/properties.rs` tests too, and a scratch folder.
+//! Shared by the fuzz targets: the properties, which `tests/suite/properties.rs` tests too, and a scratch folder.
 
-#[path = "../../tests/common/properties.rs"]
+#[path = "../../tests/suite/common/properties.rs"]
 pub mod properties;
 
 use std::fs;

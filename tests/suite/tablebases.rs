@@ -1,8 +1,6 @@
 //! Syzygy tablebases, compared with python-chess.
 
-mod common;
-
-use common::{scratch, test_data};
+use crate::common::{scratch, skipped, test_data};
 use kiln::board::{GameHistory, Position};
 use kiln::tablebases::{Files, TablebaseError, Tablebases, Wdl};
 use std::fs;
@@ -34,7 +32,7 @@ fn outcome(text: &str) -> Wdl {
 fn agrees_with_python_chess() {
     let Some((folder, _alone)) = tables() else { return };
     if !Command::new("python3").args(["-c", "import chess.syzygy"]).output().is_ok_and(|done| done.status.success()) {
-        println!("skipped: there is no python3 with the package \"chess\"");
+        skipped("there is no python3 with the package \"chess\"");
         return;
     }
     let tables = Tablebases::open(&folder).unwrap();

@@ -1,8 +1,6 @@
 //! `kiln tables`, tested through the built binary.
 
-mod common;
-
-use common::{kiln, refusal};
+use crate::common::{kiln, refusal};
 
 fn tables(words: &[&str]) -> String {
     kiln(&[&["tables"], words].concat())

@@ -1,9 +1,7 @@
 //! `kiln datagen` and `kiln data`, tested through the built binary, and `kiln::data` compared with the crate
 //! `viriformat`.
 
-mod common;
-
-use common::{kiln, refusal, scratch};
+use crate::common::{kiln, refusal, scratch};
 use kiln::board::GameHistory;
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
 use kiln::tools::datagen::chess960;

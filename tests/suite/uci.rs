@@ -1,9 +1,7 @@
 //! The UCI protocol, tested through the built binary.
 
-mod common;
-
-use common::bad_networks::bad_networks;
-use common::{default_header, kiln, refusal, scratch, test_data};
+use crate::common::bad_networks::bad_networks;
+use crate::common::{default_header, kiln, refusal, scratch, test_data};
 use kiln::board::{GameHistory, Position};
 use kiln_gen::network::{Asset, Header, Provenance};
 use rand_xoshiro::Xoshiro256PlusPlus;

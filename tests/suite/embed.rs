@@ -106,7 +106,7 @@ fn the_types_need_no_standard_library() {
 
 #[test]
 fn the_readme_shows_the_example() {
-    let readme = include_str!("../gen/README.md");
+    let readme = include_str!("../../gen/README.md");
     for file in ["build.rs", "src/main.rs", "Cargo.toml"] {
         let source = fs::read_to_string(example().join(file)).unwrap();
         let shown = match file {

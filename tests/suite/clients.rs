@@ -1,6 +1,7 @@
 //! Programs that drive engines, tested with the built binary. Each test is skipped, with a message, if its program is
 //! not installed.
 
+use crate::common::skipped;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -17,7 +18,7 @@ fn text(output: &Output) -> String {
 
 fn python_chess(tasks: &[&str]) {
     if run("python3", &["-c", "import chess.engine"]).is_none_or(|output| !output.status.success()) {
-        return eprintln!("skipped: python3 with the package chess is not installed");
+        return skipped("python3 with the package chess is not installed");
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python_chess.py");
     let script = script.to_str().expect("the path of the repository is UTF-8");
@@ -39,7 +40,7 @@ fn python_chess_uses_multi_pv_and_searchmoves() {
 #[test]
 fn fastchess_compliance() {
     let Some(output) = run("fastchess", &["--compliance", KILN]) else {
-        return eprintln!("skipped: fastchess is not installed");
+        return skipped("fastchess is not installed");
     };
     let text = text(&output);
     assert!(output.status.success() && text.contains("passed all compliance checks"), "{text}");

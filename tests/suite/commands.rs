@@ -1,8 +1,6 @@
 //! The commands genfens, analyse and speedtest, and UCI commands as arguments, tested through the built binary.
 
-mod common;
-
-use common::{kiln, refusal};
+use crate::common::{kiln, refusal};
 use kiln::board::Position;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

@@ -1,17 +1,21 @@
-//! Helpers that several test files share.
-#![allow(dead_code)]
+//! Helpers that several modules share.
 
 pub mod bad_networks;
+pub mod properties;
 
 use kiln_gen::network::{Asset, Header};
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{self, Write};
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Returns an empty folder for one test.
+/// Returns an empty folder for one test. Names must differ in a file only.
+#[track_caller]
 pub fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
+    let file = Path::new(Location::caller().file()).file_stem().expect("a source file has a name");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file).join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
@@ -24,9 +28,17 @@ pub fn test_data(name: &str) -> Option<String> {
     let path = format!("{folder}/{name}");
     let exists = Path::new(&path).exists();
     if !exists {
-        eprintln!("skipped: {path} does not exist; set KILN_TEST_DATA to a folder that contains {name}");
+        skipped(&format!("{path} does not exist; set KILN_TEST_DATA to a folder that contains {name}"));
     }
     exists.then_some(path)
+}
+
+/// Says that the running test, or the rest of it, is skipped, and why. The message is shown although the test passes:
+/// the test harness captures only what macros print.
+pub fn skipped(why: &str) {
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    // One call, because other tests write too.
+    let _ = io::stderr().write_all(format!("{test} skipped: {why}\n").as_bytes());
 }
 
 /// Returns the path of the default network.

@@ -1,9 +1,7 @@
 //! Faults of the build: the build script, run as by Cargo, either works or reports in one sentence what is wrong.
 
-mod common;
-
-use common::bad_networks::bad_networks;
-use common::{default_network, scratch};
+use crate::common::bad_networks::bad_networks;
+use crate::common::{default_network, scratch};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

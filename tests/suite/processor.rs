@@ -1,19 +1,19 @@
 //! On a processor without the features that the binary was built for, it prints one line and exits.
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+use crate::common::skipped;
 use std::process::Command;
 
 #[test]
 fn an_older_processor_is_refused_with_one_line() {
     if !cfg!(target_feature = "avx") {
-        eprintln!("skipped: this build also runs on the older processor that the test emulates");
+        skipped("this build also runs on the older processor that the test emulates");
         return;
     }
     let run = |processor: &str| {
         Command::new("qemu-x86_64").args(["-cpu", processor, env!("CARGO_BIN_EXE_kiln"), "--version"]).output()
     };
     let Ok(output) = run("Nehalem") else {
-        eprintln!("skipped: qemu-x86_64 is not installed");
+        skipped("qemu-x86_64 is not installed");
         return;
     };
     assert_eq!(output.status.code(), Some(1), "{output:?}");

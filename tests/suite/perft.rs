@@ -1,8 +1,6 @@
 //! Perft: counts of legal move sequences, compared with published ones.
 
-mod common;
-
-use common::test_data;
+use crate::common::test_data;
 use kiln::board::Position;
 use kiln::tools::perft::perft;
 

@@ -1,9 +1,6 @@
 //! Failures of the environment: no memory, a full disk, a closed output, a kill at any moment.
-#![cfg(unix)]
 
-mod common;
-
-use common::{default_header, default_network, kiln, scratch};
+use crate::common::{default_header, default_network, kiln, scratch};
 use kiln_gen::network::{Asset, Header};
 use std::fs;
 use std::io::Write;

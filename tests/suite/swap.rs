@@ -1,9 +1,7 @@
 //! Networks of other shapes, built into engines or loaded at run time without a change to the source, agree with the
 //! reference evaluation.
 
-mod common;
-
-use common::{default_header, scratch};
+use crate::common::{default_header, scratch, skipped};
 use kiln::board::Position;
 use kiln::nnue::{LoadError, Network};
 use kiln::tools::net::reference;
@@ -99,6 +97,7 @@ fn scores(engine: &Path, positions: &[Position]) -> Vec<i64> {
 }
 
 #[test]
+#[ignore = "it builds five engines: cargo test --release --test suite -- --ignored"]
 fn each_shape_agrees_with_the_reference() {
     // Not a scratch folder: later runs reuse the builds.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("swap");
@@ -147,7 +146,7 @@ fn other_weights() -> Asset {
 #[test]
 fn loaded_while_the_program_runs() {
     if kiln::nnue::NAME != default_header().name {
-        eprintln!("skipped: this build has another network than the default one");
+        skipped("this build has another network than the default one");
         return;
     }
     let folder = scratch("loaded");

@@ -1,9 +1,7 @@
 //! `kiln net`, tested through the built binary.
 
-mod common;
-
-use common::bad_networks::bad_networks;
-use common::{default_header, default_network, kiln, run, scratch};
+use crate::common::bad_networks::bad_networks;
+use crate::common::{default_header, default_network, kiln, run, scratch};
 use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +17,7 @@ fn net<T: AsRef<OsStr>>(after: &[T]) -> String {
 }
 
 fn refusal<T: AsRef<OsStr>>(after: &[T]) -> String {
-    common::refusal(&words(after))
+    crate::common::refusal(&words(after))
 }
 
 /// Returns a large network with king buckets, mirroring, merged kings and output buckets.

@@ -1,15 +1,11 @@
 //! Property tests on random input. `fuzz/` tests the same properties for longer; inputs that failed there are tested
 //! here.
 
-mod common;
-#[path = "common/properties.rs"]
-mod properties;
-
-use common::{default_header, default_network, scratch};
+use crate::common::properties::{self, Cache, FENS};
+use crate::common::{default_header, default_network, scratch};
 use kiln::board::Position;
 use kiln::data::{Game, Outcome};
 use kiln_gen::network::{Asset, Header, material};
-use properties::{Cache, FENS};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -185,7 +181,7 @@ fn findings_of_the_fuzzers() {
 proptest! {
     #[test]
     fn damaged_sidecars_are_rejected(edits in edits(), text in "\\PC{0,20}") {
-        let whole = include_bytes!("../fuzz/seeds/games/sidecar");
+        let whole = include_bytes!("../../fuzz/seeds/games/sidecar");
         let shard = SHARD.with_file_name("damaged sidecar.viri.zst");
         properties::sidecar(&edited(whole.to_vec(), edits), &shard);
         properties::sidecar(text.as_bytes(), &shard);
