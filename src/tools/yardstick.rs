@@ -55,7 +55,8 @@ fn parse_line(line: &str) -> Result<Judged, String> {
 }
 
 /// Returns the mean squared error of the network's scores as expected points, by the number of pieces, with the scale
-/// that makes the mean over all positions least. Without a network the scores are those in the lines.
+/// that makes it least: one for each row. The row `these` is the mean of the rows above it. Without a network the scores
+/// are those in the lines.
 ///
 /// # Errors
 /// In one sentence, if there is no network and a position has no score.
@@ -98,22 +99,25 @@ fn error<'a>(positions: impl IntoIterator<Item = &'a Scored>, scale: u16) -> f64
 }
 
 fn table(positions: &[Scored]) -> String {
-    let (least, scale) = best_scale(|scale| error(positions, scale));
-    let mut text = format!("best scale: {scale} centipawns\npieces    positions  squared error\n");
-    let mut row = |pieces: &str, count: usize, error: f64| {
-        writeln!(text, "{pieces:<8} {count:>10} {error:>14.4}").expect("a string can be written to");
+    let mut text = String::from("pieces      positions   scale  squared error\n");
+    let mut row = |pieces: &str, count: usize, scale: &str, error: f64| {
+        writeln!(text, "{pieces:<10} {count:>10} {scale:>7} {error:>14.4}").expect("a string can be written to");
     };
-    let mut least_pieces = 2;
+    let (mut least_pieces, mut sum) = (2, 0.0);
     for most in MOST_PIECES {
         let range = least_pieces..=most;
         let within = positions.iter().filter(|scored| range.contains(&scored.pieces));
-        match within.clone().count() {
-            0 => {}
-            count => row(&format!("{least_pieces} to {most}"), count, error(within, scale)),
+        let count = within.clone().count();
+        if count > 0 {
+            let (error, scale) = best_scale(|scale| error(within.clone(), scale));
+            row(&format!("{least_pieces} to {most}"), count, &scale.to_string(), error);
+            sum += error * count as f64;
         }
         least_pieces = most + 1;
     }
-    row("all", positions.len(), least);
+    row("these", positions.len(), "", sum / positions.len() as f64);
+    let (least, scale) = best_scale(|scale| error(positions, scale));
+    row("all", positions.len(), &scale.to_string(), least);
     text
 }
 
@@ -158,11 +162,12 @@ mod tests {
         let mut positions: Vec<Scored> =
             (-20..20i32).map(|i| scored(f64::from(i) * 37.0, 2 + i.unsigned_abs())).collect();
         let text = table(&positions);
-        assert!(text.starts_with("best scale: 205 centipawns\n"), "{text}");
-        assert!(text.ends_with("all              40         0.0000\n"), "{text}");
+        assert!(text.contains("\n9 to 14            12     205         0.0000\n"), "{text}");
+        assert!(text.ends_with("all                40     205         0.0000\n"), "{text}");
         // An error of 0.5 in one of 41 positions.
         positions.push(Scored { score: 0.0, expected: 1.0, pieces: 32 });
-        assert!(table(&positions).contains("27 to 32          1         0.2500\n"), "{}", table(&positions));
-        assert!(table(&positions).ends_with("all              41         0.0061\n"), "{}", table(&positions));
+        let text = table(&positions);
+        assert!(text.contains("\nthese              41                 0.0061\n"), "{text}");
+        assert!(text.ends_with("all                41     205         0.0061\n"), "{text}");
     }
 }
