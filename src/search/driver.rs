@@ -1,6 +1,7 @@
 //! The driver: threads (lazy SMP), iterative deepening, aspiration windows, time, and the vote of threads.
 
 use super::huge_pages::OutOfMemory;
+use super::mate_line;
 use super::parameters as p;
 use super::shared::{SearchRequest, Shared};
 use super::time::Timer;
@@ -135,7 +136,8 @@ impl Threads {
         let elected = if search.multi_pv > 1 { 0 } else { vote(&results) };
         let ThreadResult { depth, score, pv } = &results[elected];
         if elected > 0 {
-            sink.report(&Report::new(&shared, *depth, *score, pv));
+            let pv = mate_line::complete(search.position, pv, *score, search.tt);
+            sink.report(&Report::new(&shared, *depth, *score, &pv));
         }
         SearchResult {
             best: pv.first().copied(),
@@ -192,11 +194,10 @@ impl Worker<'_> {
                     let best = &self.thread_data.root_moves[0];
                     if best.score > -Score::INFINITE && best.bound == Bound::Exact {
                         done = ThreadResult { depth, score: best.score, pv: best.pv.clone() };
-                        self.report(0, depth);
                     } else if best.score > -Score::INFINITE && best.pv.first() != done.pv.first() {
                         done.pv = best.pv.clone();
-                        self.report(0, depth);
                     }
+                    self.report_unfinished(multi_pv, depth);
                     return done;
                 }
             }

@@ -7,6 +7,7 @@ mod correction_history;
 mod driver;
 mod history;
 mod huge_pages;
+mod mate_line;
 mod parameters;
 mod picker;
 mod quiescence;

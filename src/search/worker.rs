@@ -3,6 +3,7 @@
 use super::correction_history::CorrectionHistory;
 use super::history::{HistoryContext, MoveHistory, PieceTo};
 use super::huge_pages::HugePageBox;
+use super::mate_line;
 use super::parameters as p;
 use super::shared::Shared;
 use super::statistics::track;
@@ -337,9 +338,12 @@ impl<'a> Worker<'a> {
             _ => Bound::Exact,
         };
         root_move.selective_depth = selective_depth;
-        root_move.pv.clear();
-        root_move.pv.push(mv);
-        root_move.pv.extend(child_pv.iter().copied().take(MAX_PLY - 1));
+        // A fail-low finds no variation: the last one stays.
+        if root_move.bound != Bound::Upper {
+            root_move.pv.clear();
+            root_move.pv.push(mv);
+            root_move.pv.extend(child_pv.iter().copied().take(MAX_PLY - 1));
+        }
         self.has_best_move = true;
     }
 
@@ -357,15 +361,34 @@ impl<'a> Worker<'a> {
 
     /// Reports a root move as the principal variation with this index.
     pub fn report(&mut self, pv_index: usize, depth: i32) {
+        let RootMove { score, bound, .. } = self.thread_data.root_moves[pv_index];
+        self.report_as(pv_index, depth, score, bound);
+    }
+
+    /// Reports the principal variations of an iteration that was stopped, so that the last lines are exact and begin
+    /// with different moves. Variations that it has not finished have the score of the iteration before.
+    pub fn report_unfinished(&mut self, multi_pv: usize, depth: i32) {
+        for pv_index in 0..multi_pv {
+            let RootMove { score, bound, previous_score, .. } = self.thread_data.root_moves[pv_index];
+            if score > -Score::INFINITE && (bound == Bound::Exact || previous_score == -Score::INFINITE) {
+                self.report_as(pv_index, depth, score, bound);
+            } else if previous_score > -Score::INFINITE {
+                self.report_as(pv_index, depth - 1, previous_score, Bound::Exact);
+            }
+        }
+    }
+
+    fn report_as(&mut self, pv_index: usize, depth: i32, score: Score, bound: Bound) {
         if self.index > 0 || !self.sink.listens() {
             return;
         }
         let root_move = &self.thread_data.root_moves[pv_index];
+        let pv = mate_line::complete(self.shared.search.position, &root_move.pv, score, self.shared.search.tt);
         self.sink.report(&Report {
             selective_depth: root_move.selective_depth,
             multipv: pv_index + 1,
-            bound: root_move.bound,
-            ..Report::new(self.shared, depth, root_move.score, &root_move.pv)
+            bound,
+            ..Report::new(self.shared, depth, score, &pv)
         });
     }
 }

@@ -59,14 +59,20 @@ impl Score {
         self.0.abs() >= Self::MATE - MAX_MATE_PLIES
     }
 
-    /// Returns the distance to mate in moves, or `None` if the score is no mate.
+    /// Returns the distance to mate in plies, or `None` if the score is no mate.
+    #[inline]
+    pub const fn mate_plies(self) -> Option<usize> {
+        if self.is_mate() { Some((Self::MATE - self.0.abs()) as usize) } else { None }
+    }
+
+    /// Returns the distance to mate in moves of the side that mates, or `None` if the score is no mate.
     #[inline]
     pub const fn mate_distance(self) -> Option<u32> {
-        if !self.is_mate() {
-            return None;
+        match self.mate_plies() {
+            // The side to move mates with an odd number of plies.
+            Some(plies) => Some(if self.0 > 0 { plies + 1 } else { plies } as u32 / 2),
+            None => None,
         }
-        let plies = Self::MATE - self.0.abs();
-        Some(if self.0 > 0 { plies + 1 } else { plies } as u32 / 2)
     }
 
     /// Returns whether the score is a proven win or loss: a mate or a tablebase result.

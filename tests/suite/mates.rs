@@ -2,7 +2,10 @@
 
 use kiln::board::{GameHistory, Position};
 use kiln::nnue::Network;
-use kiln::search::{Limits, Probing, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
+use kiln::search::{
+    Limits, Probing, Report, STACK, SearchRequest, SearchResult, Signals, Sink, Threads, TranspositionTable,
+};
+use kiln::types::Move;
 use std::thread;
 
 /// The moves until mate, and a position from a game of Kiln against itself. Stockfish 15.1 found no shorter mate.
@@ -62,7 +65,17 @@ const MATES: [(u32, &str); 50] = [
 /// Plies of depth beyond the mate itself: the search prunes and reduces on the way.
 const EXTRA_DEPTH: u32 = 18;
 
-fn search(position: &Position, depth: u32) -> SearchResult {
+/// The principal variation of the last report.
+#[derive(Default)]
+struct LastLine(Vec<Move>);
+
+impl Sink for LastLine {
+    fn report(&mut self, report: &Report) {
+        self.0 = report.pv.to_vec();
+    }
+}
+
+fn search(position: &Position, depth: u32, line: &mut LastLine) -> SearchResult {
     let request = SearchRequest {
         position,
         history: &GameHistory::new(),
@@ -75,7 +88,7 @@ fn search(position: &Position, depth: u32) -> SearchResult {
         probing: Probing::default(),
         signals: &Signals::default(),
     };
-    Threads::new(1).unwrap().search(&request, &mut ())
+    Threads::new(1).unwrap().search(&request, line)
 }
 
 fn find_mates() {
@@ -83,14 +96,19 @@ fn find_mates() {
     for (moves, fen) in MATES {
         let position: Position = fen.parse().unwrap();
         let depth = 2 * moves - 1 + EXTRA_DEPTH;
-        let result = search(&position, depth);
+        let mut line = LastLine::default();
+        let result = search(&position, depth, &mut line);
         if !result.score.is_win() || result.score.mate_distance() != Some(moves) {
             missed.push(format!("mate in {moves}, depth {depth}: {} for {fen}", result.score));
             continue;
         }
+        // The variation ends with the mate.
+        let end = line.0.iter().fold(position.clone(), |position, &mv| position.make(mv));
+        assert!(end.in_check() && !end.has_legal_move(), "{:?} for {fen}", line.0);
+        assert_eq!(line.0.len() as u32, 2 * moves - 1, "{fen}");
         // The move that is played keeps the mate.
         let next = position.make(result.best.expect("a mate has a first move"));
-        let reply = search(&next, depth);
+        let reply = search(&next, depth, &mut line);
         assert!(reply.score.is_loss() && reply.score.mate_distance() == Some(moves - 1), "{} for {fen}", reply.score);
     }
     assert!(missed.is_empty(), "{} mates are missed:\n{}", missed.len(), missed.join("\n"));
