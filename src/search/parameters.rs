@@ -17,7 +17,7 @@ pub struct Parameter {
     pub value: &'static std::sync::atomic::AtomicI32,
     /// The value in a normal build.
     pub default: i32,
-    /// The range worth trying.
+    /// The values allowed.
     pub range: std::ops::RangeInclusive<i32>,
 }
 

@@ -45,9 +45,10 @@ pub struct Signals {
 }
 
 impl SearchRequest<'_> {
-    /// Returns the best of `moves` by the tablebases and the score of the root. Returns all of `moves` and no score if
-    /// the tablebases lack the position or several variations are wanted.
-    fn probe_root(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>) {
+    /// Returns the best of `moves` by the tablebases, the score of the root, and the number of moves found in the
+    /// tablebases. Returns all of `moves` and no score if the tablebases lack the position or several variations are
+    /// wanted.
+    fn probe_root(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>, u64) {
         let Probing { pieces, fifty_move_rule, .. } = self.probing;
         let is_small_enough = |tablebases: &&Tablebases| {
             let most = pieces.min(tablebases.max_pieces() as u32);
@@ -59,7 +60,7 @@ impl SearchRequest<'_> {
             Some(ranked)
         });
         match ranked.as_deref() {
-            None | Some([]) => (moves, None),
+            None | Some([]) => (moves, None, 0),
             Some(ranked @ [best, ..]) => {
                 let equal = ranked.iter().take_while(|ranked| ranked.tb_rank == best.tb_rank);
                 let score = match best.wdl {
@@ -67,7 +68,7 @@ impl SearchRequest<'_> {
                     Wdl::Loss => -Score::tb_win_in(0),
                     _ => Score::DRAW,
                 };
-                (equal.map(|ranked| ranked.mv).collect(), Some(score))
+                (equal.map(|ranked| ranked.mv).collect(), Some(score), ranked.len() as u64)
             }
         }
     }
@@ -101,13 +102,15 @@ pub struct Counter {
 impl<'a> Shared<'a> {
     /// Prepares a search of these root moves by this many threads. Probes the tablebases at the root.
     pub fn new(search: &'a SearchRequest<'a>, timer: Timer, root_moves: Vec<Move>, threads: usize) -> Self {
-        let (root_moves, root_score) = search.probe_root(root_moves);
+        let (root_moves, root_score, root_hits) = search.probe_root(root_moves);
+        let counters: Vec<_> = (0..threads).map(|_| Counter::default()).collect();
+        counters[0].tablebase_hits.store(root_hits, Relaxed);
         Self {
             search,
             timer,
             root_moves,
             root_score,
-            counters: (0..threads).map(|_| Counter::default()).collect(),
+            counters,
             halt: AtomicBool::new(false),
             is_soft_over: AtomicBool::new(false),
         }

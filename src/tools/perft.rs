@@ -5,6 +5,11 @@ use crate::types::Move;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
+/// The greatest depth that commands accept. Even the least trees of this depth take for ever, and each ply takes stack.
+pub const MAX_DEPTH: u32 = 99;
+/// What commands answer to a greater depth.
+pub const TOO_DEEP: &str = "the depth of perft is at most 99";
+
 /// Returns the number of move sequences of length `depth`. Counts the moves of the last ply without making them.
 pub fn perft(position: &Position, depth: u32) -> u64 {
     match depth {

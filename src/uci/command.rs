@@ -83,7 +83,7 @@ pub struct Go {
     pub infinite: bool,
     /// `ponder`: send no move before `ponderhit` or `stop`.
     pub ponder: bool,
-    /// Keywords without a valid number. They are skipped rather than refused: a GUI that gets no move waits for ever.
+    /// Unknown words, and keywords without a valid number. They are skipped rather than refused: a GUI that gets no move waits for ever.
     pub errors: Vec<ParseError>,
 }
 
@@ -92,6 +92,8 @@ pub struct Go {
 pub enum ParseError {
     /// No word of the line is a command.
     Unknown(String),
+    /// A word after `go` is no keyword.
+    Go(String),
     /// A number is missing or wrong.
     Number {
         /// The keyword before it.
@@ -111,6 +113,7 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Unknown(line) => write!(f, "unknown command {line:?}; \"help\" lists the commands"),
+            Self::Go(word) => write!(f, "unknown word {word:?} after \"go\"; \"help\" lists the limits"),
             Self::Number { keyword, text } => {
                 write!(f, "bad number {text:?} after {keyword:?}: expected a whole number")
             }
@@ -245,9 +248,15 @@ fn parse_go(mut words: Words) -> Result<Command, ParseError> {
                 go.ponder = true;
                 Ok(())
             }
-            _ => Ok(()),
+            _ => Err(ParseError::Go(word.into())),
         };
-        go.errors.extend(parsed.err());
+        if let Err(error) = parsed {
+            // A bad number is reported once.
+            if matches!(error, ParseError::Number { .. }) {
+                words.next_if(|word| !KEYWORDS.contains(word));
+            }
+            go.errors.push(error);
+        }
     }
     Ok(Command::Go(go))
 }
@@ -315,7 +324,8 @@ mod tests {
         assert_eq!((all.moves_to_go, all.infinite, all.ponder), (Some(7), true, true));
         assert_eq!((all.search_moves, all.errors), (vec!["e2e4".to_owned(), "d2d4".into()], vec![]));
         assert_eq!(go("go"), Go::default());
-        assert_eq!(go("go   unknown depth   5 words"), Go { depth: Some(5), ..Go::default() });
+        let errors = ["unknown", "words"].map(|word| ParseError::Go(word.into())).to_vec();
+        assert_eq!(go("go   unknown depth   5 words"), Go { depth: Some(5), errors, ..Go::default() });
         assert_eq!(go("go movestogo 0"), Go::default());
         assert_eq!(parse("go depth 3 perft 4"), Ok(Some(Command::Perft(4))));
         assert_eq!(parse("perft 4"), parse("go perft 4"));

@@ -39,6 +39,9 @@ bench [DEPTH]                               search fixed positions
 genfens N seed S book FILE|None             print N random openings, for OpenBench
 help, license, quit";
 
+/// The time of a search whose only limit could not be read.
+const BAD_LIMIT_TIME: Duration = Duration::from_secs(1);
+
 /// A UCI engine: a game, the options, and at most one search in another thread.
 ///
 /// Lines of input and the end of a search are events, handled one after another. Commands that must wait for the end of
@@ -445,7 +448,8 @@ impl Engine {
         let is_bounded = !go.infinite && Limits { mate: None, ..limits.clone() }.is_bounded();
         let waits_for_stop = go.infinite || !limits.is_bounded();
 
-        let Settings { multi_pv, chess960, show_wdl, limit_strength, elo, probing, .. } = self.settings;
+        let Settings { multi_pv, chess960, show_wdl, elo, probing, .. } = self.settings;
+        let limit_strength = self.is_limited(&limits, go);
         let wdl = show_wdl.then(|| InfoFormat::wdl(&self.position, &self.network));
         let candidates = if limit_strength { multi_pv.max(strength::CHOICES) } else { multi_pv };
         let move_count = if moves.is_empty() { self.position.moves().len() } else { moves.len() };
@@ -478,16 +482,20 @@ impl Engine {
             if result.best.is_none() {
                 send!(output, "info depth 0 score {}", result.score);
             }
-            if limit_strength && let Some(chosen) = strength::choose(printer.into_candidates(), elo) {
-                if result.best != Some(chosen.mv) {
-                    // The last line shown must be that of the move.
-                    send!(output, "{}", chosen.info);
-                }
-                (result.best, result.ponder) = (Some(chosen.mv), chosen.ponder);
+            // The last lines must be those of the move, for GUIs that read only what follows `ponderhit` or `stop`.
+            let mut is_shown = true;
+            if limit_strength && let Some(chosen) = strength::choose(printer.lines(), elo) {
+                (result.best, result.ponder) = printer.lines()[chosen].moves();
+                printer.put_first(chosen);
+                is_shown = chosen == 0;
             }
             // A search that is done may still have to wait for `stop` or `ponderhit`.
             while !search_signals.stop.load(Relaxed) && (waits_for_stop || search_signals.pondering.load(Relaxed)) {
                 thread::park();
+                is_shown = false;
+            }
+            if !is_shown {
+                printer.send_again();
             }
             let best_move = best_move(&result, chess960);
             // The resources are handed back before the move is written, so that the engine is idle when the GUI reads
@@ -526,23 +534,36 @@ impl Engine {
 
     fn limits(&self, go: &Go) -> Limits {
         let &Go { depth, nodes, mate, movetime, moves_to_go, .. } = go;
-        let Settings { overhead, limit_strength, elo, .. } = self.settings;
+        let Settings { overhead, elo, .. } = self.settings;
         let side = self.position.side_to_move();
         // If only the other side's clock was sent, it is better than none.
         let clock = [side, !side]
             .into_iter()
             .find_map(|side| Some(Clock { remaining: go.time[side]?, increment: go.increment[side], moves_to_go }));
-        let limits = Limits { depth, nodes, mate, movetime, clock, overhead, soft_nodes: None };
-        let limits = if go.infinite { Limits { movetime: None, clock: None, ..limits } } else { limits };
-        // A search without limits is analysis, which must go on until `stop`.
-        if limit_strength && limits.is_bounded() {
-            let nodes = nodes.unwrap_or(u64::MAX).min(strength::nodes(elo));
-            return Limits { nodes: Some(nodes), ..limits };
+        let mut limits = Limits { depth, nodes, mate, movetime, clock, overhead, soft_nodes: None };
+        if go.infinite {
+            limits = Limits { movetime: None, clock: None, ..limits };
+        } else if !limits.is_bounded() && !go.errors.is_empty() {
+            // The limit that was meant is unknown, and the GUI waits for a move.
+            send!(self.output, "info string the search takes {} ms", BAD_LIMIT_TIME.as_millis());
+            limits.movetime = Some(BAD_LIMIT_TIME + overhead);
+        }
+        if self.is_limited(&limits, go) {
+            limits.nodes = Some(nodes.unwrap_or(u64::MAX).min(strength::nodes(elo)));
         }
         limits
     }
 
+    /// Returns whether the search plays with limited strength. Analysis, which goes on until `stop`, does not.
+    fn is_limited(&self, limits: &Limits, go: &Go) -> bool {
+        self.settings.limit_strength && !go.infinite && limits.is_bounded()
+    }
+
     fn perft(&self, depth: u32) {
+        if depth > perft::MAX_DEPTH {
+            send!(self.output, "info string {}", perft::TOO_DEEP);
+            return;
+        }
         let mut total = 0;
         for (mv, leaves) in perft::divide(&self.position, depth, 1) {
             send!(self.output, "{}: {leaves}", mv.uci(self.settings.chess960));

@@ -163,13 +163,12 @@ pub fn options() -> [Definition; 16] {
     ]
 }
 
-/// Returns the `uci` lines of the search parameters. They allow all numbers: testers such as fastchess drop values
-/// outside the listed range, and values outside the useful range turn a step of the search off.
+/// Returns the `uci` lines of the search parameters.
 #[cfg(feature = "tune")]
 pub fn parameters() -> Vec<String> {
     let line = |parameter: &Parameter| {
-        let Parameter { name, default, .. } = parameter;
-        format!("option name {name} type spin default {default} min {} max {}", i32::MIN, i32::MAX)
+        let Parameter { name, default, range, .. } = parameter;
+        format!("option name {name} type spin default {default} min {} max {}", range.start(), range.end())
     };
     crate::search::parameters().iter().map(line).collect()
 }
@@ -186,12 +185,15 @@ pub fn spsa() -> Vec<String> {
     crate::search::parameters().iter().map(line).collect()
 }
 
-/// Sets a search parameter. Returns `None` if there is none of this name.
+/// Sets a search parameter to a number in its range. Returns `None` if there is none of this name.
 #[cfg(feature = "tune")]
 pub fn set_parameter(name: &str, value: &str) -> Option<Result<(), String>> {
     let parameter = crate::search::parameters().into_iter().find(|parameter| parameter.name == name)?;
-    let number =
-        value.parse().map_err(|_| format!("bad value {value:?} for parameter {name}: expected a whole number"));
+    let range = &parameter.range;
+    let number = value.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
+        let (least, most) = (range.start(), range.end());
+        format!("bad value {value:?} for parameter {name}: expected a whole number from {least} to {most}")
+    });
     Some(number.map(|number| parameter.value.store(number, Relaxed)))
 }
 

@@ -136,54 +136,72 @@ impl InfoFormat {
     }
 }
 
-/// A root move with its last exact score.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    /// The root move.
-    pub mv: Move,
-    /// The expected reply, if the principal variation has one.
-    pub ponder: Option<Move>,
-    /// The score for the side to move.
-    pub score: Score,
-    /// The depth of the score in plies.
-    pub depth: u32,
-    /// The `info` line that shows the move as the best.
-    pub info: String,
-}
-
-/// Sends reports as `info` lines, and keeps the last exact score of each root move.
+/// Sends reports as `info` lines, and keeps the last of each principal variation.
 #[derive(Debug)]
 pub struct InfoPrinter {
     output: Output,
     format: InfoFormat,
-    candidates: Vec<Candidate>,
+    lines: Vec<Line>,
+}
+
+/// The last report of a principal variation.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The report; its principal variation is empty.
+    report: Report<'static>,
+    pv: Vec<Move>,
+}
+
+impl Line {
+    /// Returns the score for the side to move.
+    pub fn score(&self) -> Score {
+        self.report.score
+    }
+
+    /// Returns the best move and the expected reply.
+    pub fn moves(&self) -> (Option<Move>, Option<Move>) {
+        (self.pv.first().copied(), self.pv.get(1).copied())
+    }
 }
 
 impl InfoPrinter {
-    /// Creates a printer without candidates.
+    /// Creates a printer without lines.
     pub fn new(output: Output, format: InfoFormat) -> Self {
-        Self { output, format, candidates: Vec::new() }
+        Self { output, format, lines: Vec::new() }
     }
 
-    /// Returns the root moves with an exact score from one of the last two iterations.
-    pub fn into_candidates(self) -> Vec<Candidate> {
-        let mut candidates = self.candidates;
-        let deepest = candidates.iter().map(|candidate| candidate.depth).max().unwrap_or(0);
-        candidates.retain(|candidate| candidate.depth + 1 >= deepest);
-        candidates
+    /// Returns the last line of each principal variation that was searched, the best first. After the end of a search
+    /// each begins with another move.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// Makes a line the best, in place of the others' order.
+    pub fn put_first(&mut self, index: usize) {
+        self.lines[..=index].rotate_right(1);
+    }
+
+    /// Sends the last lines again, with the latest counts: after a wait, or if their order has changed.
+    pub fn send_again(&self) {
+        let Some(latest) = self.lines.iter().map(|line| &line.report).max_by_key(|report| report.nodes) else { return };
+        let &Report { nodes, elapsed, hashfull, tablebase_hits, .. } = latest;
+        for (index, Line { report, pv }) in self.lines.iter().take(self.format.multi_pv).enumerate() {
+            let multipv = index + 1;
+            let report = Report { multipv, nodes, elapsed, hashfull, tablebase_hits, pv, ..report.clone() };
+            send!(self.output, "{}", self.format.line(&report));
+        }
     }
 }
 
 impl Sink for InfoPrinter {
     fn report(&mut self, report: &Report) {
-        let &Report { depth, score, pv, .. } = report;
-        if let (Bound::Exact, Some(&mv)) = (report.bound, pv.first()) {
-            self.candidates.retain(|candidate| candidate.mv != mv);
-            let info = self.format.line(&Report { multipv: 1, ..report.clone() });
-            self.candidates.push(Candidate { mv, ponder: pv.get(1).copied(), score, depth, info });
-        }
         if report.multipv <= self.format.multi_pv {
             send!(self.output, "{}", self.format.line(report));
+        }
+        let line = Line { report: Report { pv: &[], ..report.clone() }, pv: report.pv.to_vec() };
+        match self.lines.get_mut(report.multipv - 1) {
+            Some(last) => *last = line,
+            None => self.lines.push(line),
         }
     }
 
@@ -228,37 +246,51 @@ mod tests {
     }
 
     #[test]
-    fn candidates_have_the_last_exact_score_of_each_move() {
+    fn the_last_lines_are_kept_and_sent_again() {
         let moves = [Square::A2, Square::B2, Square::C2].map(|to| Move::new(Square::A1, to, MoveKind::Quiet));
-        let format = InfoFormat { chess960: false, multi_pv: 0, wdl: None };
-        let mut printer = InfoPrinter::new(Output::new(std::io::sink()), format);
-        let mut report = |depth, multipv, mv: usize, score, bound| {
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let format = InfoFormat { chess960: false, multi_pv: 2, wdl: None };
+        let mut printer = InfoPrinter::new(Output::new(Shared(Arc::clone(&sent))), format);
+        let mut nodes = 0;
+        for (depth, multipv, mv, score) in
+            [(1, 1, 0, 9), (1, 2, 1, 8), (1, 3, 2, 7), (2, 1, 1, 6), (2, 2, 2, 5), (2, 3, 0, 4)]
+        {
+            nodes += 1;
             printer.report(&Report {
                 depth,
                 selective_depth: 1,
                 multipv,
                 score: Score::centipawns(score),
-                bound,
-                nodes: 1,
-                elapsed: Duration::ZERO,
+                bound: Bound::Exact,
+                nodes,
+                elapsed: Duration::from_millis(nodes),
                 hashfull: 0,
                 tablebase_hits: 0,
                 pv: &moves[mv..=mv],
             });
-        };
-        // The third move is reported only at depth 1, and the second has only a bound at depth 3.
-        for (depth, multipv, mv, score, bound) in [
-            (1, 1, 2, 90, Bound::Exact),
-            (2, 1, 0, 50, Bound::Exact),
-            (2, 2, 1, 40, Bound::Exact),
-            (3, 1, 0, 20, Bound::Exact),
-            (3, 2, 1, 99, Bound::Lower),
-        ] {
-            report(depth, multipv, mv, score, bound);
         }
-        let mut found: Vec<_> =
-            printer.into_candidates().into_iter().map(|candidate| (candidate.mv, candidate.score.value())).collect();
-        found.sort_by_key(|&(_, score)| score);
-        assert_eq!(found, [(moves[0], 20), (moves[1], 40)]);
+        let found: Vec<_> = printer.lines().iter().map(|line| (line.moves().0, line.score().value())).collect();
+        assert_eq!(found, [(Some(moves[1]), 6), (Some(moves[2]), 5), (Some(moves[0]), 4)]);
+        sent.lock().unwrap().clear();
+        printer.put_first(2);
+        printer.send_again();
+        let sent = String::from_utf8(sent.lock().unwrap().clone()).unwrap();
+        let counts = "nodes 6 nps 1000 hashfull 0 tbhits 0 time 6";
+        let line = |multipv, score, mv| {
+            format!("info depth 2 seldepth 1 multipv {multipv} score cp {score} {counts} pv {mv}\n")
+        };
+        assert_eq!(sent, line(1, 4, "a1a2") + &line(2, 6, "a1b2"));
+    }
+
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! A limited engine searches few nodes, and sometimes plays a move that scores a little worse than the best. How both
 //! relate to an Elo number is a guess; it has not been measured.
 
-use super::output::Candidate;
+use super::output::Line;
+use crate::types::Score;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::RangeInclusive;
 
@@ -29,35 +30,26 @@ fn noise(elo: u64) -> u64 {
     ELO.end().saturating_sub(elo) / ELO_PER_CENTIPAWN
 }
 
-/// Chooses the best of the best [`CHOICES`] moves after adding noise to each score; `None` if there are no candidates.
-pub fn choose(mut candidates: Vec<Candidate>, elo: u64) -> Option<Candidate> {
-    candidates.sort_by_key(|candidate| -candidate.score.value());
-    candidates.truncate(CHOICES);
+/// Returns the index of the best of the first [`CHOICES`] lines after adding noise to each score; `None` if there are
+/// no lines.
+pub fn choose(lines: &[Line], elo: u64) -> Option<usize> {
+    choose_score(lines.iter().map(Line::score), elo)
+}
+
+fn choose_score(scores: impl Iterator<Item = Score>, elo: u64) -> Option<usize> {
     let range = noise(elo) + 1;
     // The random keys of a hasher suffice.
     let noise = || (RandomState::new().hash_one(0) % range) as i32;
-    candidates.into_iter().max_by_key(|candidate| candidate.score.value() + noise())
+    scores.take(CHOICES).enumerate().max_by_key(|(_, score)| score.value() + noise()).map(|(index, _)| index)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Move, MoveKind, Score, Square};
-
-    fn candidates(scores: &[i32]) -> Vec<Candidate> {
-        let to = |file| Square::wrapping(8 + file);
-        let candidate = |(file, &score)| Candidate {
-            mv: Move::new(Square::A1, to(file), MoveKind::Quiet),
-            ponder: None,
-            score: Score::centipawns(score),
-            depth: 1,
-            info: String::new(),
-        };
-        scores.iter().enumerate().map(candidate).collect()
-    }
 
     fn chosen(scores: &[i32], elo: u64) -> Vec<i32> {
-        let mut chosen: Vec<i32> = (0..1000).map(|_| choose(candidates(scores), elo).unwrap().score.value()).collect();
+        let choose = || choose_score(scores.iter().map(|&score| Score::centipawns(score)), elo).unwrap();
+        let mut chosen: Vec<i32> = (0..1000).map(|_| scores[choose()]).collect();
         chosen.sort_unstable();
         chosen.dedup();
         chosen
@@ -65,7 +57,7 @@ mod tests {
 
     #[test]
     fn weak_play_errs_within_bounds() {
-        let scores = [-160, 40, 30, -161, -900, -162];
+        let scores = [40, 30, -160, -161, 40, 40];
         assert_eq!(chosen(&scores, *ELO.end()), [40]);
         // 40 and -160 are 200 centipawns apart, the most noise of the weakest.
         let weakest = chosen(&scores, *ELO.start());
@@ -73,7 +65,7 @@ mod tests {
             weakest.contains(&30) && weakest.contains(&40) && weakest.iter().all(|&score| score >= -160),
             "{weakest:?}"
         );
-        assert!(choose(Vec::new(), 1000).is_none());
+        assert!(choose(&[], 1000).is_none());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// A running engine, killed when dropped.
@@ -591,6 +592,9 @@ fn tablebases_are_probed() {
         let report = out.lines().rev().find(|line| line.starts_with("info depth")).unwrap();
         let best = out.lines().last().unwrap().split(' ').nth(1).unwrap();
         assert!(report.contains(score) && (moves.is_empty() || moves.contains(&best)), "{fen}: {out}");
+        // The root's moves count as hits, each of which is looked up once.
+        let root_moves = fen.parse::<Position>().unwrap().moves().len();
+        assert_eq!(field(report, "tbhits"), root_moves as u64, "{fen}: {out}");
     }
     // One capture from the tablebases: the search probes them, unless the limit forbids it.
     let fen = "8/8/2k5/8/3r4/2K5/1P1N4/8 w - - 0 1";
@@ -635,6 +639,101 @@ fn limited_strength_limits_nodes() {
     };
     let [weak, strong] = [800, 2400].map(nodes);
     assert!(weak <= 100 && strong > 1000 && strong <= 12_800, "{weak} {strong}");
+}
+
+#[test]
+fn analysis_is_not_limited_in_strength() {
+    let mut kiln = Kiln::start();
+    kiln.send("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 800\ngo infinite");
+    kiln.until_matching(|line| field(line, "nodes") > 1000);
+    kiln.send("stop");
+    let lines = kiln.until("bestmove");
+    let (best, reports) = lines.split_last().unwrap();
+    let report = reports.last().unwrap();
+    assert!(report.contains(&format!(" pv {}", best.split(' ').nth(1).unwrap())), "{lines:?}");
+    assert!(reports.is_sorted_by_key(|line| field(line, "time")), "{lines:?}");
+    kiln.quit();
+}
+
+/// Returns a number of an `info` line, or 0 if it has none of this name.
+fn field(line: &str, name: &str) -> u64 {
+    line.split(' ').skip_while(|&word| word != name).nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+/// A search that has ended while it pondered, or at `ponderhit`, shows its lines again before the move.
+#[test]
+fn lines_are_sent_again_after_a_wait() {
+    let mut kiln = Kiln::start();
+    kiln.send("setoption name MultiPV value 2");
+    for (go, wait) in [
+        ("go ponder depth 3", "ponderhit"),
+        ("go ponder wtime 1000 btime 1000", "ponderhit"),
+        ("go ponder depth 3", "stop"),
+        ("go infinite depth 3", "stop"),
+    ] {
+        kiln.send(go);
+        kiln.until_matching(|line| line.starts_with("info depth 3") && line.contains(" multipv 2 "));
+        thread::sleep(Duration::from_millis(100));
+        while kiln.output.try_recv().is_ok() {}
+        kiln.send(wait);
+        let lines = kiln.until("bestmove");
+        let [.., first, second, best] = &lines[..] else { panic!("{go}, {wait}: {lines:?}") };
+        let best = format!(" pv {}", best.split(' ').nth(1).unwrap());
+        assert!(first.contains(" multipv 1 ") && first.contains(&best), "{go}, {wait}: {lines:?}");
+        assert!(second.contains(" multipv 2 ") && !second.contains(&best), "{go}, {wait}: {lines:?}");
+    }
+    kiln.quit();
+}
+
+/// A search that is stopped inside an iteration shows all lines, each with another move.
+#[test]
+fn each_move_has_one_line_at_the_end() {
+    let mut kiln = Kiln::start();
+    kiln.send("setoption name MultiPV value 3");
+    for fen in [
+        "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    ] {
+        for nodes in (2000..12_000).step_by(700) {
+            kiln.send(&format!("position fen {fen}\ngo nodes {nodes}"));
+            let lines = kiln.until("bestmove");
+            let [.., first, second, third, best] = &lines[..] else { panic!("{lines:?}") };
+            let moves =
+                [first, second, third].map(|line| line.split(" pv ").nth(1).unwrap().split(' ').next().unwrap());
+            assert!(moves[0] != moves[1] && moves[0] != moves[2] && moves[1] != moves[2], "{fen}, {nodes}: {lines:?}");
+            assert_eq!(moves[0], best.split(' ').nth(1).unwrap(), "{fen}, {nodes}: {lines:?}");
+            for (number, line) in (1..).zip([first, second, third]) {
+                assert_eq!(field(line, "multipv"), number, "{fen}, {nodes}: {lines:?}");
+                assert!(!line.contains("bound"), "{fen}, {nodes}: {lines:?}");
+            }
+        }
+    }
+    kiln.quit();
+}
+
+#[test]
+fn bad_limits_are_reported_and_the_search_ends() {
+    for (go, word) in [("go depth x", "\"x\" after \"depth\""), ("go banana", "\"banana\" after \"go\"")] {
+        let start = Instant::now();
+        let out = feed(&format!("{go}\nisready"));
+        assert!(out.lines().next().unwrap().contains(word) && out.contains("\nbestmove "), "{out}");
+        assert_eq!(out.matches("info string").count(), 2, "{out}");
+        assert!(start.elapsed() > Duration::from_millis(900), "{out}");
+    }
+    // Another limit counts.
+    let out = feed("go depth x nodes 500");
+    assert!(out.contains("\nbestmove ") && !out.contains("1000 ms"), "{out}");
+}
+
+#[test]
+fn perft_refuses_great_depths() {
+    for command in ["perft 100", "go perft 99999", "perft 4294967296"] {
+        assert_eq!(feed(command), "info string the depth of perft is at most 99\n", "{command}");
+    }
+    let out = Command::new(env!("CARGO_BIN_EXE_kiln")).args(["perft", "3000"]).output().unwrap();
+    assert!(!out.status.success());
+    assert_eq!(String::from_utf8_lossy(&out.stderr), "kiln: the depth of perft is at most 99\n");
 }
 
 #[test]
