@@ -4,12 +4,14 @@
 #   make CPU=x86-64-v3       the engine for another instruction set
 #   make x86-64-v3           the same, as kiln-VERSION-x86-64-v3; also x86-64-v2, x86-64-v4 and x86-64-v4-vbmi
 #   make release             all four
-#   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE and CPU
+#   make FEATURES=tune       with search parameters as UCI options (docs/testing.md)
+#   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE, CPU and FEATURES
 #   make clean               remove build outputs
 
 EXE ?= kiln
 CPU ?= native
 CARGO ?= cargo
+FEATURES ?=
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 # Not icelake-server, which has features that Zen 4 lacks, such as SGX, and that the engine does not use, such as SHA.
@@ -37,7 +39,7 @@ BINARY := $(patsubst %.exe,%,$(EXE))$(SUFFIX)
 export EVALFILE
 
 engine:
-	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked --bin kiln $(BUILD)
+	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked --bin kiln --features "$(FEATURES)" $(BUILD)
 	cp -f $(BUILT)/kiln$(SUFFIX) "$(BINARY)"
 
 LEVELS := x86-64-v2 x86-64-v3 x86-64-v4 x86-64-v4-vbmi
@@ -51,10 +53,10 @@ PROFILE := $(abspath target/profile)
 pgo:
 	@"$(LLVM_PROFDATA)" --version >/dev/null 2>&1 || { echo "make pgo needs llvm-profdata: rustup component add llvm-tools, or LLVM_PROFDATA=path of one at least as new as Rust's profiles" >&2; exit 1; }
 	rm -rf "$(PROFILE)"
-	+RUSTFLAGS="$(FLAGS) -C profile-generate=$(PROFILE)" $(CARGO) build --release --locked --bin kiln $(ELSEWHERE)
+	+RUSTFLAGS="$(FLAGS) -C profile-generate=$(PROFILE)" $(CARGO) build --release --locked --bin kiln --features "$(FEATURES)" $(ELSEWHERE)
 	target/$(CPU)/$(HOST)/release/kiln$(SUFFIX) bench >/dev/null
 	"$(LLVM_PROFDATA)" merge -o "$(PROFILE)/all.profdata" "$(PROFILE)"
-	+RUSTFLAGS="$(FLAGS) -C profile-use=$(PROFILE)/all.profdata" $(CARGO) build --release --locked --bin kiln $(ELSEWHERE)
+	+RUSTFLAGS="$(FLAGS) -C profile-use=$(PROFILE)/all.profdata" $(CARGO) build --release --locked --bin kiln --features "$(FEATURES)" $(ELSEWHERE)
 	cp -f target/$(CPU)/$(HOST)/release/kiln$(SUFFIX) "$(BINARY)"
 
 clean:

@@ -1,13 +1,9 @@
-"""Measures what each step of the search is worth, and tunes its parameters by SPSA, with self-play matches at fixed
-nodes of an engine built with `--features tune`.
+"""Tunes the parameters of the search by SPSA, with self-play matches at fixed nodes of an engine built with `--features
+tune`.
 
-`steps` takes a file with one line `name|option=value,option=value` per search step, whose options disable it. In each
-match every step is disabled on one of the two sides, chosen at random. Least squares on the scores estimate the Elo of
-each step, so every game gives information about all steps.
-
-`spsa` tunes all parameters that the engine's command `spsa` prints, except those of time management, the vote of
-threads and tablebases, by simultaneous perturbation stochastic approximation (Spall 1998; the gain sequences are those
-of Fishtest and OpenBench, https://github.com/AndyGrant/OpenBench/wiki/SPSA-Tuning-Workloads). Each match perturbs every
+It tunes all parameters that the engine's command `spsa` prints, except those of time management, the vote of threads
+and tablebases, by simultaneous perturbation stochastic approximation (Spall 1998; the gain sequences are those of
+Fishtest and OpenBench, https://github.com/AndyGrant/OpenBench/wiki/SPSA-Tuning-Workloads). Each match perturbs every
 parameter up or down at random, and plays these values against the opposite ones.
 
 Requires fastchess on the PATH, the package numpy, and an opening book in EPD. Fastchess reads the book again for each
@@ -25,8 +21,6 @@ import tempfile
 
 import numpy
 
-# Elo per unit of score near 50 %: the slope of the logistic curve there.
-ELO = 695
 GAMES = 12  # per match
 
 
@@ -69,32 +63,6 @@ def matches(arguments, draw):
                 yield running.pop(ended), ended.result()
 
 
-def steps(arguments):
-    lines = [line.split("|") for line in arguments.list.read_text().splitlines() if "|" in line]
-    if arguments.games // GAMES <= len(lines):
-        needed = GAMES * (len(lines) + 1)
-        raise SystemExit(f"{arguments.games} games are too few for {len(lines)} steps; at least {needed} are needed")
-    without = [dict(option.split("=") for option in options.split(",")) for _, options in lines]
-
-    def draw():
-        signs = [random.choice((-1, 1)) for _ in lines]
-        first, second = ({k: v for sign, some in zip(signs, without) if sign == out for k, v in some.items()} for out in (-1, 1))
-        return signs, first, second
-
-    plans, scores = [], []
-    for plan, result in matches(arguments, draw):
-        plans.append(plan)
-        scores.append(ELO * result / GAMES / 2)
-        if len(plans) > len(lines) and (len(plans) % 50 == 0 or GAMES * len(plans) == arguments.games):
-            x, y = numpy.array(plans, float), numpy.array(scores)
-            worth, *_ = numpy.linalg.lstsq(x, y, rcond=None)
-            variance = numpy.sum((y - x @ worth) ** 2) / (len(y) - len(worth))
-            error = 1.96 * numpy.sqrt(numpy.diag(numpy.linalg.pinv(x.T @ x)) * variance)
-            print(f"\n{GAMES * len(plans)} games")
-            for i in numpy.argsort(-worth):
-                print(f"{worth[i]:+6.1f} ± {error[i]:4.1f} Elo  {lines[i][0]}", flush=True)
-
-
 def spsa(arguments):
     printed = subprocess.run([arguments.engine], input="spsa\nquit\n", capture_output=True, text=True, check=True).stdout
     # Games at fixed nodes use no clock, one thread takes no vote, and there are no tablebases.
@@ -124,17 +92,12 @@ def spsa(arguments):
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-commands = parser.add_subparsers(required=True)
-for name, run in (("steps", steps), ("spsa", spsa)):
-    command = commands.add_parser(name)
-    command.set_defaults(run=run)
-    command.add_argument("engine", type=pathlib.Path, help="engine binary")
-    command.add_argument("book", type=pathlib.Path, help="opening book in EPD")
-    command.add_argument("--games", type=int, default=3000, help="total number of games (default: 3000)")
-    command.add_argument("--nodes", type=int, default=10000, help="nodes per move (default: 10000)")
-    command.add_argument("--jobs", type=int, default=2, help="parallel matches (default: 2)")
-commands.choices["steps"].add_argument("list", type=pathlib.Path, help="file of search steps")
-commands.choices["spsa"].add_argument(
+parser.add_argument("engine", type=pathlib.Path, help="engine binary")
+parser.add_argument("book", type=pathlib.Path, help="opening book in EPD")
+parser.add_argument("--games", type=int, default=3000, help="total number of games (default: 3000)")
+parser.add_argument("--nodes", type=int, default=10000, help="nodes per move (default: 10000)")
+parser.add_argument("--jobs", type=int, default=2, help="parallel matches (default: 2)")
+parser.add_argument(
     "--rate", type=float, default=0.002, help="final learning rate (default: 0.002); use a higher one for fewer games")
 arguments = parser.parse_args()
 if not shutil.which("fastchess"):
@@ -142,4 +105,4 @@ if not shutil.which("fastchess"):
 if arguments.games < GAMES:
     parser.error(f"--games is {arguments.games}; allowed are {GAMES} and more, one match")
 arguments.games -= arguments.games % GAMES
-arguments.run(arguments)
+spsa(arguments)
