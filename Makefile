@@ -5,6 +5,7 @@
 #   make x86-64-v3           the same, as kiln-VERSION-x86-64-v3; also x86-64-v2, x86-64-v4 and x86-64-v4-vbmi
 #   make release             all four
 #   make FEATURES=tune       with search parameters as UCI options (docs/testing.md)
+#   make universal           one binary for every x86-64 processor, as kiln-VERSION-x86-64 or $(EXE) (Linux)
 #   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE, CPU and FEATURES
 #   make clean               remove build outputs
 
@@ -47,6 +48,25 @@ release: $(LEVELS)
 $(LEVELS):
 	+$(MAKE) engine CPU=$@ EXE=kiln-$(VERSION)-$@
 
+# Each level is a relocatable object in which only two symbols are global, under names of its own.
+UNIVERSAL := kiln-$(VERSION)-x86-64
+ifeq ($(origin EXE),command line)
+UNIVERSAL := $(BINARY)
+endif
+universal:
+	+$(foreach level,$(LEVELS),$(MAKE) level CPU=$(level) &&) true
+	rustc --edition 2024 -O -C target-cpu=x86-64 -C panic=abort -C strip=symbols universal/main.rs -o "$(UNIVERSAL)" \
+	    $(foreach level,$(LEVELS),-C link-arg=target/$(level)/level.o)
+
+LEVEL = $(subst -,_,$(subst x86-64-,,$(CPU)))
+level:
+	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked -p kiln-universal $(ELSEWHERE)
+	ld -r --gc-sections -u kiln_start -u KILN_REQUIRED -o target/$(CPU)/all.o \
+	    target/$(CPU)/$(HOST)/release/libkiln_universal.a
+	objcopy --keep-global-symbol=kiln_start --keep-global-symbol=KILN_REQUIRED \
+	    --redefine-sym kiln_start=kiln_start_$(LEVEL) --redefine-sym KILN_REQUIRED=KILN_REQUIRED_$(LEVEL) \
+	    target/$(CPU)/all.o target/$(CPU)/level.o
+
 TOOLS = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin
 LLVM_PROFDATA ?= $(firstword $(wildcard $(TOOLS)/llvm-profdata$(SUFFIX)) llvm-profdata)
 PROFILE := $(abspath target/profile)
@@ -63,4 +83,4 @@ clean:
 	$(CARGO) clean
 	rm -f "$(BINARY)" kiln-$(VERSION)-x86-64-v*
 
-.PHONY: engine release $(LEVELS) pgo clean
+.PHONY: engine release $(LEVELS) universal level pgo clean

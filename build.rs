@@ -69,7 +69,40 @@ fn write_blobs() -> Result<(), Box<dyn Error>> {
         .map_err(|error| format!("cannot write {}: {error}", constants.display()))?;
 
     timed("manifest", || blobs.finish())?;
+    set_version();
     Ok(())
+}
+
+/// Sets the variables that tell what the build is.
+fn set_version() {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let mut version = variable("CARGO_PKG_VERSION");
+    if let Some(commit) = commit() {
+        version += &format!(" ({commit})");
+    }
+    let compiler = output(&variable("RUSTC"), &["--version"]).unwrap_or_default();
+    for (name, value) in [("VERSION", version), ("COMPILER", compiler), ("TARGET", variable("TARGET"))] {
+        println!("cargo::rustc-env=KILN_{name}={value}");
+    }
+}
+
+/// Returns the short name of the commit that is checked out, if this is the root of a repository.
+fn commit() -> Option<String> {
+    let root = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
+    let top = output("git", &["rev-parse", "--show-toplevel"])?;
+    if std::fs::canonicalize(top).ok()? != root {
+        return None;
+    }
+    // Commits and checkouts change it. Without it, Cargo would run this program every time.
+    let log = output("git", &["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists())?;
+    println!("cargo::rerun-if-changed={log}");
+    output("git", &["rev-parse", "--short=8", "HEAD"])
+}
+
+/// Returns what a program prints, or `None` if it fails or is missing.
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = std::process::Command::new(program).args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Reads magics that are denser than the search's, if the file exists. A wrong file causes only a warning, because the

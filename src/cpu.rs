@@ -8,7 +8,7 @@ macro_rules! required {
         /// with several bits is listed several times.
         const NAMES: &[&str] = &[$(if cfg!(target_feature = $feature) { concat!(" ", $feature) } else { "" }),*];
         /// Their bits in the words below.
-        const REQUIRED: [u32; 5] = {
+        pub const REQUIRED: [u32; 5] = {
             let mut words = [0; 5];
             $(if cfg!(target_feature = $feature) {
                 words[$word] |= 1 << $bit;
@@ -141,52 +141,11 @@ pub const MESSAGE: &str = {
     }
 };
 
-/// Returns whether the processor or the system lacks a feature that the binary was built for.
+/// Returns whether the processor or the system lacks one of these features.
 #[inline(never)]
-pub fn lacks_features() -> bool {
+pub fn lacks(required: &[u32; 5]) -> bool {
     // SAFETY: the assembly above follows the calling convention and reads only the five words.
-    unsafe { kiln_cpu_lacks(&REQUIRED) != 0 }
-}
-
-/// Runs the check before the standard library's start-up code: prints the message and exits if a feature is missing.
-#[cfg(target_os = "linux")]
-mod before_start {
-    use super::{MESSAGE, REQUIRED};
-
-    std::arch::global_asm!(
-        ".pushsection .init_array, \"aw\"",
-        ".p2align 3",
-        ".quad kiln_check_cpu",
-        ".popsection",
-        "kiln_check_cpu:",
-        "sub rsp, 8",
-        "lea rdi, [rip + {required}]",
-        "call kiln_cpu_lacks",
-        "test eax, eax",
-        "jz 2f",
-        // write(2, MESSAGE), exit_group(1)
-        "mov eax, 1",
-        "mov edi, 2",
-        "lea rsi, [rip + {message}]",
-        "mov edx, {length}",
-        "syscall",
-        "mov eax, 231",
-        "mov edi, 1",
-        "syscall",
-        "2:",
-        "add rsp, 8",
-        "ret",
-        required = sym WORDS,
-        message = sym TEXT,
-        length = const MESSAGE.len(),
-    );
-
-    static WORDS: [u32; 5] = REQUIRED;
-    static TEXT: [u8; MESSAGE.len()] = {
-        let mut bytes = [0; MESSAGE.len()];
-        bytes.copy_from_slice(MESSAGE.as_bytes());
-        bytes
-    };
+    unsafe { kiln_cpu_lacks(required) != 0 }
 }
 
 #[cfg(test)]
@@ -210,12 +169,10 @@ mod tests {
             for bit in 0..32 {
                 let mut required = [0; 5];
                 required[word] = 1 << bit;
-                // SAFETY: as in `lacks_features`.
-                let lacks = unsafe { kiln_cpu_lacks(&required) } != 0;
-                assert_eq!(lacks, has[word] >> bit & 1 == 0, "word {word}, bit {bit}");
+                assert_eq!(lacks(&required), has[word] >> bit & 1 == 0, "word {word}, bit {bit}");
             }
         }
-        assert!(!lacks_features());
+        assert!(!lacks(&REQUIRED));
         assert_eq!(MESSAGE.lines().count(), 1);
         let names: Vec<&str> = MESSAGE.split_ascii_whitespace().filter(|word| word.starts_with("avx512f")).collect();
         assert!(names.len() <= 1, "{MESSAGE}");

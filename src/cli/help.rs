@@ -74,7 +74,7 @@ Kiln, a UCI chess engine.
                           FOLDER, such as those of an OpenBench worker
   kiln COMMAND ...        run UCI commands, as in: kiln position startpos go depth 9
   kiln help | --help      show this text
-  kiln --version          show the version
+  kiln --version          show the version, network, instruction set and compiler
 
 FEN may be one argument or several.
 "

@@ -41,6 +41,7 @@ pub enum Task {
     Net(kiln::tools::net::Task),
     Datagen(Box<Datagen>),
     Data(kiln::tools::data::Task),
+    Version,
     /// Print this text.
     Print(String),
 }
@@ -65,7 +66,7 @@ pub fn parse() -> Result<Task, lexopt::Error> {
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(Task::Print(help::help())),
-            Short('V') | Long("version") => return Ok(Task::Print(format!("Kiln {}\n", env!("CARGO_PKG_VERSION")))),
+            Short('V') | Long("version") => return Ok(Task::Version),
             Long("threads") => threads = Some(read_number(&mut arguments, 1..=MAX_THREADS)?),
             Long("divide") => divide = true,
             Value(word) if words.is_empty() && threads.is_none() && !divide => {

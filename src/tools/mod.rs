@@ -1,4 +1,4 @@
-//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data.
+//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data, version.
 
 pub mod analyse;
 pub mod bench;
@@ -12,6 +12,7 @@ pub mod perft;
 mod session;
 pub mod speedtest;
 pub mod tables;
+pub mod version;
 pub mod yardstick;
 
 /// The most threads that options and arguments allow.

@@ -42,6 +42,8 @@ pub enum Command {
     GenFens(String),
     /// `help`: list commands and options.
     Help,
+    /// `compiler`: show version, network, instruction set and compiler.
+    Compiler,
     /// `license`: show the licence.
     License,
     /// `spsa`: list the parameters of the search for a tuner.
@@ -132,8 +134,8 @@ impl Command {
     /// Returns whether the command is executed at once: it addresses a running search or is independent of all other
     /// commands.
     pub fn is_urgent(&self) -> bool {
-        use Command::{Help, IsReady, License, PonderHit, Quit, Stop, Uci};
-        matches!(self, Uci | IsReady | Stop | PonderHit | Help | License | Quit)
+        use Command::{Compiler, Help, IsReady, License, PonderHit, Quit, Stop, Uci};
+        matches!(self, Uci | IsReady | Stop | PonderHit | Compiler | Help | License | Quit)
     }
 
     /// Returns whether the command must wait until no search runs.
@@ -174,6 +176,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
             "bench" => Command::Bench(Some(number(word, &mut words)?)),
             "genfens" => Command::GenFens(words.collect::<Vec<_>>().join(" ")),
             "help" => Command::Help,
+            "compiler" => Command::Compiler,
             "license" => Command::License,
             #[cfg(feature = "tune")]
             "spsa" => Command::Spsa,

@@ -8,7 +8,7 @@ use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Clock, Limits, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
 use crate::tablebases::{Files, TablebaseError, Tablebases};
-use crate::tools::{bench, eval, genfens, perft};
+use crate::tools::{bench, eval, genfens, perft, version};
 use crate::types::Move;
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
@@ -37,6 +37,7 @@ d                                           draw the board
 eval                                        show the network's score, piece by piece
 bench [DEPTH]                               search fixed positions
 genfens N seed S book FILE|None             print N random openings, for OpenBench
+compiler                                    show version, network, instruction set and compiler
 help, license, quit";
 
 /// The time of a search whose only limit could not be read.
@@ -269,6 +270,7 @@ impl Engine {
             Command::Stop => self.signal(RunningSearch::stop),
             Command::PonderHit => self.signal(RunningSearch::ponder_hit),
             Command::Help => self.help(),
+            Command::Compiler => send!(self.output, "{}", version::describe(&self.network).trim_end()),
             Command::License => send!(self.output, "{}", LICENSE.trim_end()),
             Command::Display => send!(self.output, "{}", self.position),
             Command::Eval => send!(self.output, "{}", eval::describe(&self.position, &self.network)),
@@ -303,6 +305,9 @@ impl Engine {
     }
 
     fn identify(&self) {
+        if let Some(warning) = version::slow_build() {
+            send!(self.output, "info string {warning}");
+        }
         send!(self.output, "id name Kiln {}", env!("CARGO_PKG_VERSION"));
         send!(self.output, "id author the Kiln developers");
         for definition in options::options() {

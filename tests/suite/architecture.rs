@@ -12,6 +12,7 @@ const SEARCH: &[&str] = &[
     "parameters",
     "huge_pages",
     "transposition",
+    "mate_line",
     "time",
     "history",
     "correction_history",

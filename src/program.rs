@@ -1,0 +1,93 @@
+//! What the binary does: it reads the arguments and runs the command.
+
+use crate::cli::{self, Perft, Task};
+use kiln::nnue::Network;
+use kiln::tools::analyse::analyse;
+use kiln::tools::speedtest::speedtest;
+use kiln::tools::{bench, data, datagen, net, perft, version};
+use kiln::uci::Engine;
+use std::error::Error;
+use std::io::{self, BufReader, IsTerminal, Write};
+use std::time::Instant;
+
+/// Runs the command and returns the exit status. Not inlined, because it may use all features that the binary was built
+/// for.
+#[inline(never)]
+pub fn start() -> u8 {
+    let result = cli::parse().and_then(|task| Ok(run(task).or_else(ignore_closed_pipe)?));
+    match result {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("kiln: {error}");
+            1
+        }
+    }
+}
+
+fn run(task: Task) -> io::Result<()> {
+    let mut out = io::stdout();
+    match task {
+        Task::Uci => {
+            if io::stdin().is_terminal() {
+                writeln!(
+                    out,
+                    "Kiln {}, a UCI chess engine. To play against it, add this binary to a chess GUI.",
+                    version::VERSION
+                )?;
+                writeln!(
+                    out,
+                    "Or type: position startpos moves e2e4, then go movetime 1000, then quit. \"kiln help\" lists other uses."
+                )?;
+            }
+            Engine::new().run(BufReader::new(io::stdin()));
+        }
+        Task::UciCommands(lines) => Engine::new().run(io::Cursor::new(lines)),
+        Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
+        Task::Speedtest(test) => print_lines(|print| speedtest(&test, &Network::embedded(), print))?,
+        Task::Bench(depth) => print_lines(|print| {
+            bench::bench(depth, &Network::embedded(), print);
+            Ok::<_, String>(())
+        })?,
+        Task::Perft(perft) => {
+            let Perft { position, depth, threads, divide } = *perft;
+            let start = Instant::now();
+            let counts = perft::divide(&position, depth, threads);
+            let seconds = start.elapsed().as_secs_f64();
+            if divide {
+                for (mv, leaves) in &counts {
+                    writeln!(out, "{}: {leaves}", mv.uci(false))?;
+                }
+                writeln!(out)?;
+            }
+            let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
+            writeln!(out, "{total} nodes {} nps", (total as f64 / seconds) as u64)?;
+        }
+        Task::Net(task) => print_lines(|print| net::run(&task, print))?,
+        Task::Datagen(task) => {
+            let network = match &task.network {
+                Some(path) => Network::load(path)
+                    .map_err(|error| io::Error::other(format!("cannot use the network {}: {error}", path.display())))?,
+                None => Network::embedded(),
+            };
+            print_lines(|print| datagen::datagen(&task.settings, &network, print))?;
+        }
+        Task::Data(task) => print_lines(|print| data::run(&task, print))?,
+        Task::Version => write!(out, "{}", version::describe(&Network::embedded()))?,
+        Task::Print(text) => write!(out, "{text}")?,
+    }
+    out.flush()
+}
+
+/// Calls `work` with a function that prints a line to standard output.
+fn print_lines<E: Into<Box<dyn Error + Send + Sync>>>(
+    work: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), E>,
+) -> io::Result<()> {
+    let mut result = Ok(());
+    work(&mut |line| result = writeln!(io::stdout(), "{line}")).map_err(io::Error::other)?;
+    result
+}
+
+/// Turns a closed pipe, as in `kiln … | head`, into success.
+fn ignore_closed_pipe(error: io::Error) -> Result<(), String> {
+    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.to_string()) }
+}
