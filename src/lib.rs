@@ -13,47 +13,28 @@
 //! | [`data`] | games on disk, to train networks with |
 //! | [`nnue`] | [`Network`](nnue::Network) and [`Evaluator`](nnue::Evaluator) |
 //! | [`tablebases`] | Syzygy tablebases |
-//! | [`search`] | [`Threads::search`](search::Threads::search) and its [`Sink`](search::Sink) |
+//! | [`search`] | [`Session`](search::Session), its searches and their [`Sink`](search::Sink) |
 //! | [`tools`] | the commands of the binary |
 //! | [`uci`] | [`Engine`](uci::Engine): a UCI session from any input to any output |
 //!
 //! A game of the engine against itself:
 //!
 //! ```
-//! use kiln::board::{GameHistory, Position};
+//! use kiln::board::{GameHistory, Position, Status};
 //! use kiln::nnue::Network;
-//! use kiln::search::{Limits, Probing, STACK, SearchRequest, Signals, Threads, TranspositionTable};
+//! use kiln::search::Session;
 //!
-//! fn play() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-//!     let (mut position, mut history) = (Position::startpos(), GameHistory::new());
-//!     let (mut threads, tt) = (Threads::new(1)?, TranspositionTable::new(16)?);
-//!     let network = Network::embedded();
-//!     let limits = Limits { nodes: Some(1000), ..Limits::default() };
-//!     while position.has_legal_move() && position.halfmove_clock() < 100 && position.fullmove_number() < 20 {
-//!         let request = SearchRequest {
-//!             position: &position,
-//!             history: &history,
-//!             search_moves: &[],
-//!             multi_pv: 1,
-//!             limits: &limits,
-//!             network: &network,
-//!             tt: &tt,
-//!             tablebases: None,
-//!             probing: Probing::default(),
-//!             signals: &Signals::default(),
-//!         };
-//!         let result = threads.search(&request, &mut ());
-//!         let best = result.best.expect("there is a legal move");
-//!         println!("{} ({})", position.san(best), result.score);
-//!         history.push(&position);
-//!         position = position.make(best);
-//!     }
-//!     println!("{position}");
-//!     Ok(())
+//! let (mut position, mut history) = (Position::startpos(), GameHistory::new());
+//! let mut session = Session::new(&Network::embedded(), 16, 1)?;
+//! while position.status(&history) == Status::Ongoing && position.fullmove_number() < 20 {
+//!     let result = session.position(&position).history(&history).nodes(1000).run();
+//!     let best = result.best.expect("there is a legal move");
+//!     println!("{} ({})", position.san(best), result.score);
+//!     history.push(&position);
+//!     position.play(best);
 //! }
-//!
-//! // A search needs more stack than the main thread may have.
-//! std::thread::Builder::new().stack_size(STACK).spawn(play).unwrap().join().unwrap().unwrap();
+//! println!("{position}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! The tables and their generator are a crate of their own, `kiln-gen`, for other engines.

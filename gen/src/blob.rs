@@ -1,6 +1,7 @@
 //! Writes blobs that [`embed!`](crate::embed!) and [`embed_list!`](crate::embed_list!) embed.
 
 use crate::layout::Plain;
+use crate::{geometry, magic};
 use alloc::{format, string::ToString, vec::Vec};
 use std::io;
 use std::path::Path;
@@ -27,6 +28,26 @@ pub fn write<T: Plain>(path: impl AsRef<Path>, value: &T) -> io::Result<()> {
 /// If a file cannot be written; the message names it.
 pub fn write_list<T: Plain>(path: impl AsRef<Path>, list: &[T]) -> io::Result<()> {
     put_list(path.as_ref(), &bytes(list), list.len())
+}
+
+/// Writes the tables that [`attacks!`](crate::attacks!) reads to a folder, usually `OUT_DIR`: magics from a search with
+/// this seed, leapers and lines.
+///
+/// ```no_run
+/// let out = std::env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR");
+/// kiln_gen::blob::write_attacks(out, 1)?;
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// If a file cannot be written; the message names it.
+pub fn write_attacks(folder: impl AsRef<Path>, seed: u64) -> io::Result<()> {
+    let file = |name: &str| folder.as_ref().join(name);
+    let tables = magic::search(seed);
+    write(file("sliders.bin"), &tables.sliders)?;
+    write_list(file("slider_attacks.bin"), &tables.attacks)?;
+    write(file("leapers.bin"), &geometry::leapers())?;
+    write(file("lines.bin"), &geometry::lines())
 }
 
 fn bytes<T: Plain>(list: &[T]) -> Vec<u8> {

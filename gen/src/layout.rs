@@ -26,7 +26,7 @@ macro_rules! plain_numbers {
         }
     )*};
 }
-plain_numbers!(u8, i8, u16, i16, u32, i32, u64, f32);
+plain_numbers!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64);
 
 impl<T: Plain, const N: usize> sealed::Sealed for [T; N] {}
 impl<T: Plain, const N: usize> Plain for [T; N] {
@@ -73,6 +73,22 @@ plain_structs! {
         pub rook: [Magic; 64],
         /// Bishop magics.
         pub bishop: [Magic; 64],
+    }
+
+    /// One slider on one square for processors with PEXT. [`Pext::index`] leads to the attack set in the attack table.
+    pub struct Pext {
+        /// The relevant occupancy mask: the squares whose occupancy matters, edges excluded.
+        pub mask: u64,
+        /// Index of this square's first entry in the attack table.
+        pub offset: u64,
+    }
+
+    /// Both slider types by square, for processors with PEXT. The attack table is a blob of its own: a list of `u64`.
+    pub struct PextSliders {
+        /// Rooks.
+        pub rook: [Pext; 64],
+        /// Bishops.
+        pub bishop: [Pext; 64],
     }
 
     /// Attack sets of the leapers: pawns, knights and kings.
@@ -196,6 +212,29 @@ impl Magic {
     /// In debug builds and constant expressions, if the shift is not 1 to 63.
     pub const fn end(&self) -> usize {
         self.offset as usize + (1 << (64 - self.shift))
+    }
+}
+
+impl Pext {
+    /// Returns the index of the attack set in the attack table, given the occupied squares: the bits of `occupied` on
+    /// the mask, put side by side.
+    ///
+    /// This is the reference, a slow loop, because this crate has no `unsafe` code. On a processor with BMI2 the index
+    /// is `offset + _pext_u64(occupied, mask)`, one instruction.
+    ///
+    /// ```
+    /// use kiln_gen::layout::Pext;
+    /// let a1 = Pext { mask: 0b1011_0000, offset: 100 };
+    /// assert_eq!(a1.index(0b1001_1111), 100 + 0b101);
+    /// ```
+    pub const fn index(&self, occupied: u64) -> usize {
+        let (mut mask, mut index, mut place) = (self.mask, self.offset as usize, 0);
+        while mask != 0 {
+            index += ((occupied >> mask.trailing_zeros() & 1) as usize) << place;
+            place += 1;
+            mask &= mask - 1;
+        }
+        index
     }
 }
 

@@ -8,6 +8,30 @@
 //! Without features the crate is `no_std` and holds only what the engine needs to read the blobs: their types in
 //! [`layout`], and the macros [`embed!`] and [`embed_list!`].
 //!
+//! # Attack sets
+//!
+//! A build script writes the tables, and a macro defines functions that look attack sets up in them, such as
+//! `attacks::rook_attacks(square, occupied)` ([`attacks!`]):
+//!
+#![cfg_attr(feature = "generate", doc = "```no_run")]
+#![cfg_attr(not(feature = "generate"), doc = "```ignore")]
+//! // build.rs
+//! let out = std::env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR");
+//! kiln_gen::blob::write_attacks(out, 1)?;
+//! # std::io::Result::Ok(())
+//! ```
+//!
+//! ```ignore
+//! // main.rs
+//! kiln_gen::attacks!(mod attacks);
+//!
+//! fn main() {
+//!     println!("{:#x}", attacks::rook_attacks(28, 1 << 44 | 1 << 30));
+//! }
+//! ```
+//!
+//! # Tables of your own choice
+//!
 //! A build script searches the magics and writes them:
 //!
 #![cfg_attr(feature = "generate", doc = "```no_run")]
@@ -42,6 +66,7 @@ extern crate alloc;
 #[cfg(any(feature = "generate", feature = "network"))]
 extern crate std;
 
+mod attacks;
 pub mod embed;
 pub mod layout;
 

@@ -16,7 +16,7 @@ pub mod dense;
 pub mod periods;
 
 use crate::geometry::{BISHOP, ROOK, Square, Step, ray, relevant_mask, slider_attacks, subsets};
-use crate::layout::{Magic, Sliders};
+use crate::layout::{Magic, Pext, PextSliders, Sliders};
 use alloc::{format, string::String, vec, vec::Vec};
 use core::fmt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -54,6 +54,30 @@ pub fn search(seed: u64) -> MagicTables {
         },
         attacks: searcher.attacks,
     }
+}
+
+/// Returns the tables of both sliders for processors with PEXT, and the attack table of 107,648 entries.
+///
+/// Magics need a seventh fewer entries; the look-up saves a multiplication. On Zen 2 and earlier, PEXT is slow.
+///
+/// ```
+/// use kiln_gen::geometry::{ROOK, slider_attacks};
+/// use kiln_gen::magic;
+/// let (sliders, attacks) = magic::pext();
+/// let occupied = 1 << 12 | 1 << 24;
+/// assert_eq!(attacks[sliders.rook[28].index(occupied)], slider_attacks(28, &ROOK, occupied));
+/// ```
+pub fn pext() -> (PextSliders, Vec<u64>) {
+    let mut attacks = Vec::new();
+    let mut slider = |square, directions: &[Step]| {
+        let entry = Pext { mask: relevant_mask(square, directions), offset: attacks.len() as u64 };
+        // The subsets of a mask come in the order of their indices.
+        attacks.extend(subsets(entry.mask).map(|occupied| slider_attacks(square, directions, occupied)));
+        entry
+    };
+    let rook = core::array::from_fn(|square| slider(square as Square, &ROOK));
+    let bishop = core::array::from_fn(|square| slider(square as Square, &BISHOP));
+    (PextSliders { rook, bishop }, attacks)
 }
 
 /// Rook squares with factors that need one index bit less than the mask has squares, found by longer runs of

@@ -1,7 +1,7 @@
 //! The generators are correct and deterministic, and the checks detect wrong tables.
 #![cfg(feature = "generate")]
 
-use kiln_gen::geometry::{attacks, threat_pairs};
+use kiln_gen::geometry::{BISHOP, ROOK, attacks, relevant_mask, slider_attacks, subsets, threat_pairs};
 use kiln_gen::layout::ThreatPairs;
 use kiln_gen::{cuckoo, magic, zobrist};
 
@@ -14,6 +14,25 @@ fn magics_are_the_same_every_time_and_complete() {
     let halved = tables.sliders.rook.iter().filter(|magic| 64 - magic.shift < magic.mask.count_ones());
     assert_eq!(halved.count(), 19);
     assert_eq!(magic::verify(&tables), Ok(()));
+}
+
+#[test]
+fn pext_tables_are_complete() {
+    let (sliders, attacks) = magic::pext();
+    assert_eq!(attacks.len(), 107_648);
+    let mut indices = Vec::new();
+    for (table, directions) in [(&sliders.rook, &ROOK), (&sliders.bishop, &BISHOP)] {
+        for (square, entry) in table.iter().enumerate() {
+            assert_eq!(entry.mask, relevant_mask(square, directions));
+            for occupied in subsets(entry.mask) {
+                let index = entry.index(occupied | !entry.mask);
+                assert_eq!(attacks[index], slider_attacks(square, directions, occupied));
+                indices.push(index);
+            }
+        }
+    }
+    indices.sort_unstable();
+    assert!(indices.into_iter().eq(0..attacks.len()));
 }
 
 #[test]

@@ -92,6 +92,54 @@ impl GameHistory {
     }
 }
 
+/// Whether a game goes on, or how it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The side to move has a legal move.
+    Ongoing,
+    /// The side to move has lost.
+    Checkmate,
+    /// A draw: the side to move has no legal move and is not in check.
+    Stalemate,
+    /// A draw: fifty moves of both sides without a capture or a pawn move.
+    FiftyMoves,
+    /// A draw: the position has occurred three times.
+    Repetition,
+    /// A draw: neither side can mate ([`Position::is_insufficient_material`]).
+    InsufficientMaterial,
+}
+
+impl Position {
+    /// Returns whether the game goes on in this position, given the positions before it. Draws that a player must claim
+    /// count as ends.
+    ///
+    /// ```
+    /// use kiln::board::{GameHistory, Position, Status};
+    ///
+    /// let (mut position, mut history) = (Position::startpos(), GameHistory::new());
+    /// for text in ["f2f3", "e7e5", "g2g4", "d8h4"] {
+    ///     assert_eq!(position.status(&history), Status::Ongoing);
+    ///     history.push(&position);
+    ///     position.play(position.parse_move(text).unwrap());
+    /// }
+    /// assert_eq!(position.status(&history), Status::Checkmate);
+    /// ```
+    pub fn status(&self, history: &GameHistory) -> Status {
+        if !self.has_legal_move() {
+            return if self.in_check() { Status::Checkmate } else { Status::Stalemate };
+        }
+        if self.is_insufficient_material() {
+            Status::InsufficientMaterial
+        } else if self.halfmove_clock() >= 100 {
+            Status::FiftyMoves
+        } else if history.is_repetition(self, history.len()) {
+            Status::Repetition
+        } else {
+            Status::Ongoing
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,5 +171,25 @@ mod tests {
         }
         // f6g8 repeats the starting position, unless that is before the root.
         assert!(history.can_repeat(&position, 0) && !history.can_repeat(&position, 1));
+    }
+
+    #[test]
+    fn status_of_games() {
+        for (fen, status) in [
+            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", Status::Stalemate),
+            ("7k/6Q1/6K1/8/8/8/8/8 b - - 100 99", Status::Checkmate),
+            ("7k/8/6K1/8/8/8/8/7R b - - 100 99", Status::FiftyMoves),
+            ("7k/8/6K1/8/8/8/8/7B b - - 100 99", Status::InsufficientMaterial),
+            ("7k/8/6K1/8/8/8/8/R7 b - - 99 99", Status::Ongoing),
+        ] {
+            assert_eq!(fen.parse::<Position>().unwrap().status(&GameHistory::new()), status, "{fen}");
+        }
+        let (mut position, mut history) = (Position::startpos(), GameHistory::new());
+        for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"] {
+            assert_eq!(position.status(&history), Status::Ongoing);
+            history.push(&position);
+            position.play(position.parse_move(text).unwrap());
+        }
+        assert_eq!(position.status(&history), Status::Repetition);
     }
 }

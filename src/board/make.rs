@@ -4,7 +4,20 @@ use super::{Keys, Place, Position};
 use crate::simd::Wordboard;
 use crate::tables::{black_to_move_key, castling_key, en_passant_key, pawn_attacks, piece_key};
 use crate::types::{Bitboard, CastlingSide, Color, Move, MoveKind, PieceType, Square};
+use std::fmt;
 use std::mem::{MaybeUninit, offset_of};
+
+/// The error of [`Position::try_play`]: the move is not legal in the position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IllegalMove(pub Move);
+
+impl fmt::Display for IllegalMove {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "the move {} is not legal here", self.0)
+    }
+}
+
+impl std::error::Error for IllegalMove {}
 
 impl Position {
     /// Returns the position after a legal move. Other moves panic or leave a meaningless position.
@@ -58,6 +71,28 @@ impl Position {
     #[inline]
     pub fn play(&mut self, mv: Move) {
         *self = self.make(mv);
+    }
+
+    /// Plays a move if it is legal.
+    ///
+    /// ```
+    /// use kiln::board::Position;
+    ///
+    /// let mut position = Position::startpos();
+    /// let mv = position.parse_move("e2e4").unwrap();
+    /// assert!(position.try_play(mv).is_ok());
+    /// // It is Black's turn now.
+    /// assert_eq!(position.try_play(mv).unwrap_err().to_string(), "the move e2e4 is not legal here");
+    /// ```
+    ///
+    /// # Errors
+    /// If the move is not legal here; the position stays as it was.
+    pub fn try_play(&mut self, mv: Move) -> Result<(), IllegalMove> {
+        if !self.is_legal(mv) {
+            return Err(IllegalMove(mv));
+        }
+        self.play(mv);
+        Ok(())
     }
 
     /// Updates everything but the attack tables of a copy of `before` by a legal move.

@@ -15,9 +15,10 @@ mod see;
 
 pub(crate) use fen::placement;
 pub use fen::{FenError, FenField};
-pub use game_history::GameHistory;
+pub use game_history::{GameHistory, Status};
 pub use keys::Keys;
-pub use move_list::{MAX_MOVES, MoveList};
+pub use make::IllegalMove;
+pub use move_list::{IntoIter, MAX_MOVES, MoveList};
 pub use place::piece_code;
 pub use see::SEE_VALUES;
 

@@ -136,6 +136,39 @@ impl Deref for MoveList {
     }
 }
 
+impl IntoIterator for MoveList {
+    type Item = Move;
+    type IntoIter = IntoIter;
+
+    fn into_iter(self) -> IntoIter {
+        IntoIter { list: self, next: 0 }
+    }
+}
+
+/// Iterates over the moves of a [`MoveList`] by value.
+#[derive(Clone)]
+pub struct IntoIter {
+    list: MoveList,
+    next: usize,
+}
+
+impl Iterator for IntoIter {
+    type Item = Move;
+
+    fn next(&mut self) -> Option<Move> {
+        let mv = self.list.get(self.next).copied();
+        self.next += usize::from(mv.is_some());
+        mv
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.list.len() - self.next;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for IntoIter {}
+
 impl<'a> IntoIterator for &'a MoveList {
     type Item = &'a Move;
     type IntoIter = std::slice::Iter<'a, Move>;
@@ -150,6 +183,14 @@ impl<'a> IntoIterator for &'a MoveList {
 mod tests {
     use crate::board::{MoveList, Position};
     use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn lists_are_iterated_by_value_and_by_reference() {
+        let list = Position::startpos().moves();
+        let iterator = list.clone().into_iter();
+        assert_eq!(iterator.len(), 20);
+        assert!(iterator.eq(list.iter().copied()));
+    }
 
     #[test]
     fn an_overflow_panics_and_leaves_no_moves() {

@@ -1,6 +1,7 @@
 //! The search: iterative deepening, alpha-beta, move ordering, the transposition table (TT), time management.
 //!
-//! [`Threads::search`] runs a [`SearchRequest`] and reports to a [`Sink`]. The search knows nothing of UCI.
+//! A [`Session`] searches one position after another. [`Threads::search`] runs a single [`SearchRequest`], with all
+//! resources by reference. Both report to a [`Sink`]. The search knows nothing of UCI.
 
 mod alphabeta;
 mod correction_history;
@@ -12,6 +13,7 @@ mod parameters;
 mod picker;
 mod quiescence;
 mod reductions;
+mod session;
 mod shared;
 mod statistics;
 mod time;
@@ -22,6 +24,7 @@ pub use driver::{STACK, SearchResult, Threads};
 pub use huge_pages::{OutOfMemory, map as map_huge_pages};
 #[cfg(feature = "tune")]
 pub use parameters::{Parameter, parameters};
+pub use session::{Search, Session};
 pub use shared::{SearchRequest, Signals};
 #[cfg(feature = "stats")]
 pub use statistics::table as statistics_table;

@@ -1,8 +1,8 @@
 //! `kiln analyse`: analysis of a position, shown in a terminal.
 
-use super::session::SearchSession;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
+use crate::search::Session;
 use crate::search::{Bound, Limits, Report, Sink};
 use crate::types::{Color, File, Move, Rank, Score, Square, WinModel};
 use console::{Term, measure_text_width, truncate_str};
@@ -48,7 +48,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
             winner.map_or("Stalemate.".into(), |winner| format!("Checkmate: {winner:?} has won."))
         );
     }
-    let mut session = SearchSession::new(network, *megabytes, *threads).map_err(io::Error::other)?;
+    let mut session = Session::new(network, *megabytes, *threads).map_err(io::Error::other)?;
     let signals = session.signals();
     // If this fails, Ctrl-C ends the program at once without the result.
     let _ = ctrlc::set_handler(move || signals.stop.store(true, Relaxed));
@@ -56,7 +56,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
         writeln!(&term, "Ctrl-C ends the analysis.")?;
     }
     let mut display = Display::new(term, position, network.win_model(), *multi_pv);
-    let result = session.search(position, history, *multi_pv, limits, &mut display);
+    let result = session.position(position).history(history).lines(*multi_pv).limits(limits).run_with(&mut display);
     display.finish(result.best, result.nodes)
 }
 

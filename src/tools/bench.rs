@@ -1,9 +1,9 @@
 //! A fixed amount of search whose node count is the engine's signature: the same on every run, machine and backend.
 
-use crate::board::{GameHistory, Position};
+use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::Limits;
-use crate::tools::session::SearchSession;
+use crate::search::Session;
 use std::time::Instant;
 
 /// The default depth in plies.
@@ -35,7 +35,7 @@ const POSITIONS: [&str; 16] = [
 /// the last is `N nodes N nps`.
 pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str)) {
     let limits = Limits { depth: Some(depth.unwrap_or(DEFAULT_DEPTH)), ..Limits::default() };
-    let mut session = match SearchSession::new(network, HASH, 1) {
+    let mut session = match Session::new(network, HASH, 1) {
         Ok(session) => session,
         Err(error) => return print(&error.to_string()),
     };
@@ -44,7 +44,7 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
     for fen in POSITIONS {
         let position: Position = fen.parse().expect("bench positions are legal");
         session.new_game();
-        let result = session.search(&position, &GameHistory::new(), 1, &limits, &mut ());
+        let result = session.position(&position).limits(&limits).run();
         nodes += result.nodes;
         print(&format!("{:>10} nodes  {fen}", result.nodes));
     }

@@ -1,11 +1,11 @@
 //! Random openings for OpenBench, which asks for them by `genfens` before engines play games for training data.
 
 use super::opening::{Book, MAX_REJECTED, walk};
-use super::session::SearchSession;
-use crate::board::{GameHistory, Position};
+use crate::board::Position;
 use crate::data::random::below;
 use crate::nnue::Network;
 use crate::search::Limits;
+use crate::search::Session;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ impl FromStr for Request {
 /// unbalanced.
 pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
     let book = request.book.as_deref().map(Book::read).transpose()?;
-    let mut session = SearchSession::new(network, 1, 1).map_err(|error| error.to_string())?;
+    let mut session = Session::new(network, 1, 1).map_err(|error| error.to_string())?;
     let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(request.seed);
     let (mut found, mut rejected) = (0, 0);
@@ -66,9 +66,8 @@ pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)
             Some(book) => (book.draw(&mut rng)?, PLIES_FROM_BOOK),
         };
         let plies = plies + below(2, &mut rng);
-        let balanced = walk(start, plies, &mut rng).filter(|position| {
-            session.search(position, &GameHistory::new(), 1, &limits, &mut ()).score.value().abs() <= MAX_SCORE
-        });
+        let balanced = walk(start, plies, &mut rng)
+            .filter(|position| session.position(position).limits(&limits).run().score.value().abs() <= MAX_SCORE);
         match balanced {
             Some(position) => {
                 print(&format!("info string genfens {}", position.fen(false)));

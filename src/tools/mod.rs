@@ -9,7 +9,6 @@ pub mod genfens;
 pub mod net;
 mod opening;
 pub mod perft;
-mod session;
 pub mod speedtest;
 pub mod tables;
 pub mod version;

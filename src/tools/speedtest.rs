@@ -1,9 +1,9 @@
 //! Measures the speed of the search on the positions of whole games, with threads and hash as in play.
 
-use super::session::SearchSession;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::Limits;
+use crate::search::Session;
 use std::time::{Duration, Instant};
 
 /// The games, each with its players and moves.
@@ -47,7 +47,7 @@ pub struct Speedtest {
 /// # Errors
 /// If the system refuses the memory of the transposition table.
 pub fn speedtest(test: &Speedtest, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
-    let mut session = SearchSession::new(network, test.megabytes, test.threads).map_err(|error| error.to_string())?;
+    let mut session = Session::new(network, test.megabytes, test.threads).map_err(|error| error.to_string())?;
     let count: usize = GAMES.iter().map(|(_, moves)| moves.split(' ').count()).sum();
     let limits = Limits { movetime: Some(test.time / count as u32), ..Limits::default() };
     print(&format!(
@@ -65,7 +65,7 @@ pub fn speedtest(test: &Speedtest, network: &Network, mut print: impl FnMut(&str
         let (before, mut fullest) = (nodes, 0);
         for text in moves.split(' ') {
             let start = Instant::now();
-            nodes += session.search(&position, &history, 1, &limits, &mut ()).nodes;
+            nodes += session.position(&position).history(&history).limits(&limits).run().nodes;
             time += start.elapsed();
             fullest = fullest.max(session.hashfull());
             let mv = position.parse_move(text).expect("the games are legal");

@@ -206,6 +206,13 @@ impl Move {
     }
 }
 
+/// Formats the move in UCI notation, with castling as the king's move: [`Move::uci`] without Chess960.
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(&self.uci(false))
+    }
+}
+
 impl fmt::Debug for Move {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{} {:?}", self.uci(true), self.kind())
@@ -237,6 +244,7 @@ mod tests {
     fn notation() {
         let castle = Move::new(Square::E8, Square::A8, MoveKind::Castle);
         assert_eq!((castle.uci(false), castle.uci(true)), ("e8c8".into(), "e8a8".into()));
+        assert_eq!(format!("{castle:>6}"), "  e8c8");
         assert_eq!(Move::new(Square::A7, Square::B8, MoveKind::CapturePromoteKnight).uci(false), "a7b8n");
     }
 }

@@ -23,6 +23,7 @@ const SEARCH: &[&str] = &[
     "quiescence",
     "alphabeta",
     "driver",
+    "session",
 ];
 
 /// The modules inside `uci`, lowest first.

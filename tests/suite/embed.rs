@@ -112,7 +112,7 @@ fn the_readme_shows_the_example() {
         let shown = match file {
             "build.rs" => &source[..],
             "src/main.rs" => {
-                let start = source.find("use kiln_gen").unwrap();
+                let start = source.find("kiln_gen::attacks!").unwrap();
                 &source[start..source.find("fn draw").unwrap()]
             }
             _ => &source[source.find("[dependencies]").unwrap()..],

@@ -1,17 +1,9 @@
 //! Embeds the tables that the build script writes, and draws some attack sets.
 #![forbid(unsafe_code)]
 
-use kiln_gen::layout::{Leapers, Lines, Magic, Sliders};
-use kiln_gen::{embed, embed_list};
+kiln_gen::attacks!(mod attacks);
 
-static SLIDERS: &Sliders = embed!("sliders");
-static SLIDER_ATTACKS: &[u64] = embed_list!("slider_attacks");
-static LEAPERS: &Leapers = embed!("leapers");
-static LINES: &Lines = embed!("lines");
-
-fn slider_attacks(magic: &Magic, occupied: u64) -> u64 {
-    SLIDER_ATTACKS[magic.index(occupied)]
-}
+use attacks::{between, knight_attacks, rook_attacks};
 
 fn draw(title: &str, set: u64) {
     println!("{title}");
@@ -26,7 +18,7 @@ fn main() {
     const G4: usize = 30;
     const E6: usize = 44;
     const H7: usize = 55;
-    draw("rook e4, blockers e6 g4", slider_attacks(&SLIDERS.rook[E4], 1 << E6 | 1 << G4));
-    draw("knight e4", LEAPERS.knight[E4]);
-    draw("between e4 and h7", LINES.between[E4][H7]);
+    draw("rook e4, blockers e6 g4", rook_attacks(E4, 1 << E6 | 1 << G4));
+    draw("knight e4", knight_attacks(E4));
+    draw("between e4 and h7", between(E4, H7));
 }

@@ -3,9 +3,9 @@
 use crate::board::{GameHistory, Position};
 use crate::data::{Game, Outcome, Run, ScoredMove, rule_outcome};
 use crate::nnue::Network;
+use crate::search::Session;
 use crate::search::{Limits, OutOfMemory};
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
-use crate::tools::session::SearchSession;
 use crate::types::Color;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct SelfPlay<'a> {
     run: &'a Run,
     book: Option<&'a Book>,
-    session: SearchSession,
+    session: Session,
     limits: Limits,
     nodes: u64,
     rng: Xoshiro256PlusPlus,
@@ -35,7 +35,7 @@ impl<'a> SelfPlay<'a> {
             nodes: Some(run.soft_nodes.saturating_mul(run.hard_factor)),
             ..Limits::default()
         };
-        Ok(Self { run, book, session: SearchSession::new(network, run.hash, 1)?, limits, nodes: 0, rng })
+        Ok(Self { run, book, session: Session::new(network, run.hash, 1)?, limits, nodes: 0, rng })
     }
 
     /// Returns the number of nodes searched so far.
@@ -66,7 +66,7 @@ impl<'a> SelfPlay<'a> {
         let mut game = Game { start: start.clone(), outcome: Outcome::Draw, moves: Vec::with_capacity(200) };
         let (mut position, mut history) = (start, GameHistory::new());
         loop {
-            let result = self.session.search_here(&position, &history, 1, &self.limits, &mut ());
+            let result = self.session.position(&position).history(&history).limits(&self.limits).run_here(&mut ());
             self.nodes += result.nodes;
             let (best, score) = (result.best.expect("the game is not over"), result.score);
             if game.moves.is_empty() && score.value().abs() > self.run.opening_score {

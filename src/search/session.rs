@@ -1,0 +1,191 @@
+//! A session: the threads, the transposition table and the network, from search to search.
+
+use super::driver::{STACK, SearchResult, Threads};
+use super::huge_pages::OutOfMemory;
+use super::shared::{SearchRequest, Signals};
+use super::transposition::TranspositionTable;
+use super::{Limits, Probing, Sink};
+use crate::board::{GameHistory, Position};
+use crate::nnue::Network;
+use crate::tablebases::Tablebases;
+use crate::types::Move;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// Searches one position after another with the same threads, transposition table and network.
+///
+/// ```
+/// use kiln::board::Position;
+/// use kiln::nnue::Network;
+/// use kiln::search::Session;
+///
+/// let mut session = Session::new(&Network::embedded(), 16, 1)?;
+/// let position: Position = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1".parse()?;
+/// let result = session.position(&position).depth(4).run();
+/// assert_eq!(position.san(result.best.unwrap()), "Rd8#");
+/// assert_eq!(result.score.mate_distance(), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    network: Network,
+    tt: TranspositionTable,
+    threads: Threads,
+    signals: Arc<Signals>,
+}
+
+/// A search to run in a [`Session`], made by [`Session::position`]. Without a limit it goes on until another thread
+/// stops it by [`Session::signals`].
+#[derive(Debug)]
+#[must_use = "a search does nothing until it is run"]
+pub struct Search<'a> {
+    session: &'a mut Session,
+    position: &'a Position,
+    history: Option<&'a GameHistory>,
+    moves: &'a [Move],
+    lines: usize,
+    limits: Limits,
+    tablebases: Option<&'a Tablebases>,
+    probing: Probing,
+}
+
+impl<'a> Search<'a> {
+    /// Sets the positions of the game before this one, for repetitions. By default there are none.
+    pub fn history(self, history: &'a GameHistory) -> Self {
+        Self { history: Some(history), ..self }
+    }
+
+    /// Sets the root moves to choose from, all legal. By default, or if empty, these are all legal moves.
+    pub fn moves(self, moves: &'a [Move]) -> Self {
+        Self { moves, ..self }
+    }
+
+    /// Sets the number of principal variations to report (MultiPV), by default 1.
+    pub fn lines(self, lines: usize) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// Limits the depth, in plies.
+    pub fn depth(mut self, depth: u32) -> Self {
+        self.limits.depth = Some(depth);
+        self
+    }
+
+    /// Limits the nodes of all threads.
+    pub fn nodes(mut self, nodes: u64) -> Self {
+        self.limits.nodes = Some(nodes);
+        self
+    }
+
+    /// Limits the time.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.limits.movetime = Some(time);
+        self
+    }
+
+    /// Sets all limits, in place of those set before.
+    pub fn limits(self, limits: &Limits) -> Self {
+        Self { limits: limits.clone(), ..self }
+    }
+
+    /// Sets the tablebases and how they are probed. By default there are none.
+    pub fn tablebases(self, tablebases: &'a Tablebases, probing: Probing) -> Self {
+        Self { tablebases: Some(tablebases), probing, ..self }
+    }
+
+    /// Searches on a new thread with a sufficient stack, and waits for the result.
+    ///
+    /// # Panics
+    /// If the system refuses the thread.
+    pub fn run(self) -> SearchResult {
+        self.run_with(&mut ())
+    }
+
+    /// As [`Search::run`], with reports to `sink`.
+    ///
+    /// # Panics
+    /// If the system refuses the thread.
+    pub fn run_with(self, sink: &mut (impl Sink + Send)) -> SearchResult {
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || self.run_here(sink));
+            thread.expect("the system provides a thread").join().expect("a search does not panic")
+        })
+    }
+
+    /// Searches on the calling thread, which needs [`STACK`] bytes of stack.
+    pub fn run_here(self, sink: &mut impl Sink) -> SearchResult {
+        let Self { session, position, history, moves, lines, limits, tablebases, probing } = self;
+        let no_history = GameHistory::new();
+        let request = SearchRequest {
+            position,
+            history: history.unwrap_or(&no_history),
+            search_moves: moves,
+            multi_pv: lines,
+            limits: &limits,
+            network: &session.network,
+            tt: &session.tt,
+            tablebases,
+            probing,
+            signals: &session.signals,
+        };
+        session.threads.search(&request, sink)
+    }
+}
+
+impl Session {
+    /// Creates a session with a transposition table of `megabytes`.
+    ///
+    /// # Errors
+    /// If the system refuses the memory.
+    pub fn new(network: &Network, megabytes: usize, threads: usize) -> Result<Self, OutOfMemory> {
+        let (tt, threads) = (TranspositionTable::new(megabytes)?, Threads::new(threads)?);
+        Ok(Self { network: network.clone(), tt, threads, signals: Arc::default() })
+    }
+
+    /// Returns the signals by which another thread can stop a search.
+    pub fn signals(&self) -> Arc<Signals> {
+        Arc::clone(&self.signals)
+    }
+
+    /// Clears the transposition table and the histories.
+    pub fn new_game(&mut self) {
+        self.tt.clear(self.threads.count());
+        self.clear_histories();
+    }
+
+    /// Clears the histories, but not the transposition table.
+    pub fn clear_histories(&mut self) {
+        self.threads.clear();
+    }
+
+    /// Returns how much of the transposition table the last search has filled, in thousandths.
+    pub fn hashfull(&self) -> u32 {
+        self.tt.hashfull()
+    }
+
+    /// Prepares a search of a position.
+    ///
+    /// ```
+    /// use kiln::board::Position;
+    /// use kiln::nnue::Network;
+    /// use kiln::search::Session;
+    ///
+    /// let mut session = Session::new(&Network::embedded(), 16, 1)?;
+    /// let result = session.position(&Position::startpos()).nodes(1000).run();
+    /// assert!(result.best.is_some() && result.nodes >= 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn position<'a>(&'a mut self, position: &'a Position) -> Search<'a> {
+        Search {
+            session: self,
+            position,
+            history: None,
+            moves: &[],
+            lines: 1,
+            limits: Limits::default(),
+            tablebases: None,
+            probing: Probing::default(),
+        }
+    }
+}
