@@ -8,7 +8,7 @@ use cli::{Perft, Task};
 use kiln::nnue::Network;
 use kiln::tools::analyse::analyse;
 use kiln::tools::speedtest::speedtest;
-use kiln::tools::{bench, data, datagen, net, perft};
+use kiln::tools::{bench, data, datagen, genfens, net, perft};
 use kiln::uci::Engine;
 use std::error::Error;
 use std::io::{self, BufReader, IsTerminal, Write};
@@ -56,6 +56,9 @@ fn run(task: Task) -> io::Result<()> {
             Engine::new().run(BufReader::new(io::stdin()));
         }
         Task::UciCommands(lines) => Engine::new().run(io::Cursor::new(lines)),
+        Task::GenFens(request) => print_lines(|print| {
+            request.parse().and_then(|request| genfens::genfens(&request, &Network::embedded(), print))
+        })?,
         Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
         Task::Speedtest(test) => print_lines(|print| speedtest(&test, &Network::embedded(), print))?,
         Task::Bench(depth) => print_lines(|print| {
