@@ -10,6 +10,7 @@ pub use data::Datagen;
 use kiln::board::Position;
 use kiln::search::MAX_MEGABYTES;
 use kiln::tools::analyse::Analysis;
+use kiln::tools::paint::Paint;
 use kiln::tools::speedtest::Speedtest;
 use kiln::tools::{MAX_THREADS, tables};
 use kiln::uci::{self, Command, ParseError};
@@ -103,8 +104,8 @@ pub fn parse() -> Result<Task, lexopt::Error> {
         ["perft"] => return Err("perft needs a depth, as in: kiln perft 6".into()),
         ["perft", depth] => perft(depth, Position::startpos())?,
         ["perft", depth, ref fen @ ..] => perft(depth, fen.join(" ").parse().map_err(|error| format!("{error}"))?)?,
-        ["tables"] => Task::Print(tables::describe()),
-        ["tables", ref words @ ..] => Task::Print(tables::draw(words)?),
+        ["tables"] => Task::Print(tables::describe(Paint::of_stdout())),
+        ["tables", ref words @ ..] => Task::Print(tables::draw(words, Paint::of_stdout())?),
         [first, ..] if is_uci(first) => {
             let lines = join_commands(&words);
             // A caller of this command alone, as OpenBench is, learns from the exit status that it failed.
