@@ -64,11 +64,9 @@ fn write_blobs() -> Result<(), Box<dyn Error>> {
     for blob in timed("network, arranged", || asset.arrange(packing)) {
         blobs.bytes(blob.name, blob.element, &blob.bytes)?;
     }
-    let constants = out.join("network_dimensions.rs");
-    std::fs::write(&constants, asset.constants(packing))
-        .map_err(|error| format!("cannot write {}: {error}", constants.display()))?;
+    blobs.text("network_dimensions.rs", &asset.constants(packing))?;
 
-    timed("manifest", || blobs.finish())?;
+    timed("manifest", || blobs.finish_alone())?;
     set_version();
     Ok(())
 }

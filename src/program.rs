@@ -1,14 +1,19 @@
 //! What the binary does: it reads the arguments and runs the command.
 
 use crate::cli::{self, Perft, Task};
+use kiln::board::Position;
 use kiln::nnue::Network;
 use kiln::tools::analyse::analyse;
+use kiln::tools::progress::{ProgressDisplay, short};
 use kiln::tools::speedtest::speedtest;
-use kiln::tools::{bench, data, datagen, net, perft, version};
+use kiln::tools::{bench, data, datagen, genfens, interrupt, net, perft, version};
+use kiln::types::Move;
 use kiln::uci::Engine;
 use std::error::Error;
 use std::io::{self, BufReader, IsTerminal, Write};
-use std::time::Instant;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Runs the command and returns the exit status. Not inlined, because it may use all features that the binary was built
 /// for.
@@ -42,6 +47,9 @@ fn run(task: Task) -> io::Result<()> {
             Engine::new().run(BufReader::new(io::stdin()));
         }
         Task::UciCommands(lines) => Engine::new().run(io::Cursor::new(lines)),
+        Task::GenFens(request) => print_lines(|print| {
+            request.parse().and_then(|request| genfens::genfens(&request, &Network::embedded(), print))
+        })?,
         Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
         Task::Speedtest(test) => print_lines(|print| speedtest(&test, &Network::embedded(), print))?,
         Task::Bench(depth) => print_lines(|print| {
@@ -50,9 +58,8 @@ fn run(task: Task) -> io::Result<()> {
         })?,
         Task::Perft(perft) => {
             let Perft { position, depth, threads, divide } = *perft;
-            let start = Instant::now();
-            let counts = perft::divide(&position, depth, threads);
-            let seconds = start.elapsed().as_secs_f64();
+            let (counts, time) = watch_perft(&position, depth, threads);
+            let seconds = time.as_secs_f64();
             if divide {
                 for (mv, leaves) in &counts {
                     writeln!(out, "{}: {leaves}", mv.uci(false))?;
@@ -69,13 +76,45 @@ fn run(task: Task) -> io::Result<()> {
                     .map_err(|error| io::Error::other(format!("cannot use the network {}: {error}", path.display())))?,
                 None => Network::embedded(),
             };
-            print_lines(|print| datagen::datagen(&task.settings, &network, print))?;
+            let stop = interrupt::stop_flag();
+            print_lines(|print| datagen::datagen(&task.settings, &network, &stop, print))?;
         }
         Task::Data(task) => print_lines(|print| data::run(&task, print))?,
         Task::Version => write!(out, "{}", version::describe(&Network::embedded()))?,
         Task::Print(text) => write!(out, "{text}")?,
     }
     out.flush()
+}
+
+/// Counts the leaves for each root move and shows the progress on standard error. Returns the time too.
+fn watch_perft(position: &Position, depth: u32, threads: usize) -> (Vec<(Move, u64)>, Duration) {
+    let progress = perft::Progress::default();
+    let watcher = thread::current();
+    thread::scope(|scope| {
+        let counter = scope.spawn(|| {
+            let start = Instant::now();
+            let counts = perft::divide_watched(position, depth, threads, &progress);
+            let time = start.elapsed();
+            watcher.unpark();
+            (counts, time)
+        });
+        let mut display = None;
+        while !counter.is_finished() {
+            thread::park_timeout(Duration::from_millis(100));
+            let [total, done, leaves] =
+                [&progress.total, &progress.done, &progress.leaves].map(|count| count.load(Relaxed));
+            // The number of parts is known once the moves are listed.
+            if total > 0 {
+                display.get_or_insert_with(|| ProgressDisplay::new(total, 0)).update(
+                    done,
+                    |_| format!("{done} of {total} parts, {} leaves", short(leaves as f64)),
+                    // Nobody may be reading.
+                    |line| drop(writeln!(io::stderr(), "{line}")),
+                );
+            }
+        }
+        counter.join().expect("perft does not panic")
+    })
 }
 
 /// Calls `work` with a function that prints a line to standard output.

@@ -1,5 +1,8 @@
-//! Writes the material network as an asset: `material-network FILE`.
+//! Writes the material network as an asset: `material-network FILE`. A file that exists is not replaced: it may be the
+//! network that the engine embeds.
 
+use std::fs::File;
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -8,7 +11,8 @@ fn main() -> ExitCode {
         eprintln!("usage: material-network FILE");
         return ExitCode::FAILURE;
     };
-    match std::fs::write(&path, kiln_gen::network::material().to_bytes()) {
+    let bytes = kiln_gen::network::material().to_bytes();
+    match File::create_new(&path).and_then(|mut file| file.write_all(&bytes)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cannot write {}: {error}", path.display());

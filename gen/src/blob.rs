@@ -74,7 +74,7 @@ mod writer {
     use super::{bytes, put, put_list};
     use crate::layout::{ALIGN, Plain};
     use crate::manifest::{Entry, Manifest};
-    use alloc::{format, string::String};
+    use alloc::{format, string::String, vec, vec::Vec};
     use sha2::{Digest, Sha256};
     use std::io;
     use std::path::PathBuf;
@@ -95,12 +95,14 @@ mod writer {
     pub struct BlobWriter {
         folder: PathBuf,
         manifest: Manifest,
+        /// The names of the files written.
+        files: Vec<String>,
     }
 
     impl BlobWriter {
         /// Returns a writer to `folder`, usually `OUT_DIR`, which must exist.
         pub fn new(folder: impl Into<PathBuf>) -> Self {
-            Self { folder: folder.into(), manifest: Manifest::default() }
+            Self { folder: folder.into(), manifest: Manifest::default(), files: vec![] }
         }
 
         /// Writes one value.
@@ -112,6 +114,7 @@ mod writer {
         pub fn list<T: Plain>(&mut self, name: &str, list: &[T]) -> io::Result<()> {
             let bytes = bytes(list);
             put_list(&self.path(name), &bytes, list.len())?;
+            self.files.push(format!("{name}.len"));
             self.record(name, format!("[{}; {}]", type_name::<T>(), list.len()), &bytes);
             Ok(())
         }
@@ -123,6 +126,13 @@ mod writer {
             Ok(())
         }
 
+        /// Writes text, such as constants for `include!`, to a file that is no blob and not in the manifest.
+        pub fn text(&mut self, file: &str, text: &str) -> io::Result<()> {
+            put(&self.folder.join(file), text.as_bytes())?;
+            self.files.push(file.into());
+            Ok(())
+        }
+
         /// Writes the manifest as a list of bytes and returns it.
         pub fn finish(self) -> io::Result<Manifest> {
             let bytes = self.manifest.to_bytes();
@@ -130,11 +140,41 @@ mod writer {
             Ok(self.manifest)
         }
 
+        /// Does what [`BlobWriter::finish`] does, then removes all other files from the folder, which must be this
+        /// writer's alone. Cargo never empties `OUT_DIR`: a blob that has been renamed would stay there under its old
+        /// name, and the program that still embeds it would compile in this folder and in no other.
+        pub fn finish_alone(mut self) -> io::Result<Manifest> {
+            let folder = self.folder.clone();
+            let mut written = core::mem::take(&mut self.files);
+            written.extend(["manifest.bin", "manifest.len"].map(String::from));
+            let manifest = self.finish()?;
+            let remove = || -> io::Result<()> {
+                for entry in std::fs::read_dir(&folder)? {
+                    let entry = entry?;
+                    let is_written = entry.file_name().to_str().is_some_and(|name| written.iter().any(|w| w == name));
+                    if is_written || entry.file_type()?.is_dir() {
+                        continue;
+                    }
+                    match std::fs::remove_file(entry.path()) {
+                        // Another build in the same folder was faster.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        result => result?,
+                    }
+                }
+                Ok(())
+            };
+            remove().map_err(|error| {
+                io::Error::new(error.kind(), format!("cannot remove old files from {}: {error}", folder.display()))
+            })?;
+            Ok(manifest)
+        }
+
         fn path(&self, name: &str) -> PathBuf {
             self.folder.join(format!("{name}.bin"))
         }
 
         fn record(&mut self, name: &str, element: String, bytes: &[u8]) {
+            self.files.push(format!("{name}.bin"));
             self.manifest.blobs.push(Entry {
                 name: name.into(),
                 element,

@@ -47,7 +47,7 @@ pub use shape::NetworkShape;
 
 use alloc::vec::Vec;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// The first bytes of an asset.
@@ -55,6 +55,8 @@ pub const MAGIC: [u8; 8] = *b"KILNNNUE";
 /// The version of the format, which did not change when [`Threats::Pairs`] came. The hash of version 1 did not cover
 /// the header, version 2 had a fixed shape, and version 3 had no threats.
 pub const VERSION: u16 = 4;
+/// The bytes before the header: magic, version, length.
+const HEADER_START: usize = MAGIC.len() + 2 + 4;
 /// The most bytes of a file. The widest network with the most buckets has 225 MB.
 const FILE_LIMIT: u64 = 1 << 28;
 /// The most bytes of a header.
@@ -139,14 +141,15 @@ impl Asset {
     /// Splits an asset into its header and the compressed payload.
     fn split(bytes: &[u8]) -> Result<(Header, &[u8]), AssetError> {
         let rest = bytes.strip_prefix(&MAGIC).ok_or(AssetError::NotAnAsset)?;
-        let (version, rest) = rest.split_first_chunk().ok_or(AssetError::Truncated)?;
+        let truncated = |expected| AssetError::Truncated { found: bytes.len(), expected };
+        let (version, rest) = rest.split_first_chunk().ok_or(truncated(HEADER_START))?;
         let version = u16::from_le_bytes(*version);
         if version != VERSION {
             return Err(AssetError::Version(version));
         }
-        let (length, rest) = rest.split_first_chunk().ok_or(AssetError::Truncated)?;
+        let (length, rest) = rest.split_first_chunk().ok_or(truncated(HEADER_START))?;
         let length = u32::from_le_bytes(*length) as usize;
-        let (header, payload) = rest.split_at_checked(length).ok_or(AssetError::Truncated)?;
+        let (header, payload) = rest.split_at_checked(length).ok_or(truncated(HEADER_START.saturating_add(length)))?;
         let config = bincode::config::standard().with_limit::<HEADER_LIMIT>();
         let (header, read) = bincode::decode_from_slice::<Header, _>(header, config).map_err(AssetError::Header)?;
         if read != length {
@@ -161,10 +164,15 @@ impl Asset {
     /// # Errors
     /// If the bytes are not a valid asset.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, AssetError> {
-        let (header, payload) = Self::split(bytes)?;
+        let (header, compressed) = Self::split(bytes)?;
         let expected = header.payload_length();
+        // To zstd, nothing is a payload without contents.
+        if compressed.is_empty() {
+            return Err(AssetError::Cut { length: bytes.len(), found: 0, expected });
+        }
         // The capacity bounds the decompressed length, whatever length the stream claims.
-        let payload = zstd::bulk::decompress(payload, expected).map_err(AssetError::Payload)?;
+        let payload =
+            zstd::bulk::decompress(compressed, expected).map_err(|_| diagnose(bytes.len(), compressed, expected))?;
         if payload.len() != expected {
             return Err(AssetError::Length { found: payload.len(), expected });
         }
@@ -289,6 +297,33 @@ impl Asset {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns why a payload cannot be decompressed to `expected` bytes: decompresses it again, piece by piece. zstd itself
+/// says neither what is missing nor where; built to be small, it has no messages at all.
+fn diagnose(file: usize, compressed: &[u8], expected: usize) -> AssetError {
+    let mut found = 0;
+    let mut piece = alloc::vec![0; 1 << 16];
+    let Ok(decoder) = zstd::Decoder::with_buffer(compressed) else {
+        return AssetError::Payload { place: file - compressed.len(), found, expected };
+    };
+    let mut decoder = decoder.single_frame();
+    loop {
+        match decoder.read(&mut piece) {
+            Ok(0) => break,
+            Ok(_) if found > expected => break,
+            Ok(length) => found += length,
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                return AssetError::Cut { length: file, found, expected };
+            }
+            Err(_) => return AssetError::Payload { place: file - decoder.get_ref().len(), found, expected },
+        }
+    }
+    match decoder.get_ref().len() {
+        _ if found > expected => AssetError::TooMuch { expected },
+        0 => AssetError::Length { found, expected },
+        more => AssetError::Trailing { more, place: file - more },
     }
 }
 

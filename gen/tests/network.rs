@@ -418,6 +418,34 @@ fn neurons_by_activation_frequency() {
     assert_eq!([32, 64].map(|vector| Packing { vector }.for_row(96).vector), [32, Packing::PLAIN.vector]);
 }
 
+/// The example that writes the material network does not replace a file, which may be the network of the engine.
+#[test]
+fn the_material_network_replaces_no_file() {
+    // The examples are beside the folder of this test program.
+    let test = std::env::current_exe().unwrap();
+    let example = test.ancestors().nth(2).unwrap().join("examples/material-network");
+    let example = example.with_extension(std::env::consts::EXE_EXTENSION);
+    if !example.exists() {
+        eprintln!("skipped: {} is not built", example.display());
+        return;
+    }
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("material");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("kiln.nnue.zst");
+    let run = || std::process::Command::new(&example).arg(&file).output().unwrap();
+    assert!(run().status.success());
+    assert!(std::fs::read(&file).unwrap() == material().to_bytes());
+    std::fs::write(&file, "another network").unwrap();
+    let output = run();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && message.starts_with("cannot write ") && message.contains("exists"),
+        "{message}"
+    );
+    assert_eq!(std::fs::read(&file).unwrap(), b"another network");
+}
+
 #[test]
 fn damaged_files() {
     let good = material().to_bytes();
@@ -426,8 +454,23 @@ fn damaged_files() {
     for length in [8, 9, 13, 20, 40] {
         assert!(refusal(&good[..length]).contains("ends within its header"), "{length}");
     }
-    let payload_only_cut = &good[..good.len() - 5];
-    assert!(refusal(payload_only_cut).contains("cannot be decompressed"));
+    assert_eq!(
+        refusal(&good[..10]),
+        "the file ends within its header: it has 10 bytes, and 4 are missing up to the payload"
+    );
+    let header = good.windows(4).position(|bytes| bytes == [0x28, 0xb5, 0x2f, 0xfd]).expect("zstd's first bytes");
+    for length in (header..good.len()).step_by(7) {
+        let message = refusal(&good[..length]);
+        let start = format!("the file is cut off after {length} bytes, within its payload: they hold ");
+        let numbers = message.strip_prefix(&start).unwrap_or_else(|| panic!("{length}: {message}"));
+        let numbers: Vec<usize> = numbers.split(' ').filter_map(|word| word.parse().ok()).collect();
+        let [found, expected, missing] = numbers[..] else { panic!("{message}") };
+        assert_eq!((found + missing, expected), (expected, 49_348), "{message}");
+    }
+    let mut damaged = good.clone();
+    damaged[header] ^= 1;
+    let expected = "the file is damaged near byte ";
+    assert!(refusal(&damaged).contains(expected), "{}", refusal(&damaged));
     let mut version = good.clone();
     for other in [3, 5] {
         version[MAGIC.len()] = other;
@@ -437,7 +480,9 @@ fn damaged_files() {
     longer_header[MAGIC.len() + 2] += 1;
     assert!(refusal(&longer_header).starts_with("the header has "));
     for padding in [&[0][..], &[0; 100], b"KILNNNUE"] {
-        assert!(refusal(&[&good, padding].concat()).contains("cannot be decompressed"));
+        let expected =
+            format!("{} more bytes follow the payload, which ends at byte {} of the file", padding.len(), good.len());
+        assert_eq!(refusal(&[&good, padding].concat()), expected);
     }
     // With any bit flipped, the file is refused or, where the bit has no meaning, read as before.
     let original = Asset::from_bytes(&good).unwrap();
@@ -447,7 +492,10 @@ fn damaged_files() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         match Asset::from_bytes(&flipped) {
             Ok(read) => assert_eq!(read, original, "bit {bit}"),
-            Err(_) => refused += 1,
+            Err(error) => {
+                assert!(!error.to_string().contains("stripped"), "bit {bit}: {error}");
+                refused += 1;
+            }
         }
     }
     assert!(refused > good.len() * 79 / 10, "only {refused} of {} flips were refused", good.len() * 8);
@@ -465,7 +513,8 @@ fn impossible_dimensions() {
         refused(|a| a.header.hidden = 64),
         "the payload has 49348 bytes, expected 98692 for the shape in the header"
     );
-    assert!(matches!(Asset::from_bytes(&changed(|a| a.features.extend([0; 32]))), Err(AssetError::Payload(_))));
+    let more = "the payload has more than the 49348 bytes expected for the shape in the header";
+    assert_eq!(refusal(&changed(|a| a.features.extend([0; 32]))), more);
 
     let layers = |first, second| Head::Layers { first, second };
     assert_eq!(refusal(&changed(|a| a.header.head = layers(8, 32))), "first is 8, expected 16 or 32");
@@ -491,7 +540,7 @@ fn impossible_dimensions() {
     assert_eq!(refused(|a| a.header.output_buckets[32] = 1), more);
     assert!(matches!(
         Asset::from_bytes(&changed(|a| a.header.inputs.merged_kings = true)),
-        Err(AssetError::Payload(_))
+        Err(AssetError::TooMuch { .. })
     ));
 
     let long = "name has 101 bytes, expected at most 100";
@@ -513,7 +562,7 @@ fn impossible_dimensions() {
 fn streams_that_swell() {
     let bomb = changed(|a| a.features = vec![0; 1 << 24]);
     assert!(bomb.len() < 1 << 20, "{}", bomb.len());
-    assert!(refusal(&bomb).starts_with("the payload cannot be decompressed: "));
+    assert!(refusal(&bomb).starts_with("the payload has more than the "));
 }
 
 /// The hash covers the header: a network with another provenance or score has another hash.

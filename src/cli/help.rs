@@ -60,11 +60,12 @@ Kiln, a UCI chess engine.
                           from Chess960; {hash} MB of hash per thread. With a book of FENs
                           or EPDs, {book_percent} % of the games start from it. Positions of
                           fewer than N pieces are not adjudicated. The same command
-                          writes the same bytes, and resumes a stopped run
+                          writes the same bytes, and resumes a stopped run. Ctrl-C
+                          keeps what is done; a second one ends at once
   kiln data stat FILE… [--svg DRAWING]
                           show statistics of scores, pieces, results, lengths and
                           duplicates, compare the FILEs, and draw curves of each
-  kiln data verify FILE…  check hashes, moves and results
+  kiln data verify FILE…  check hashes, moves and results, and name all bad files
   kiln data merge FOLDER FILE…
   kiln data shuffle FOLDER FILE… [--seed N]
                           write all games into shards in FOLDER, in order or shuffled;

@@ -10,10 +10,11 @@ pub use data::Datagen;
 use kiln::board::Position;
 use kiln::search::MAX_MEGABYTES;
 use kiln::tools::analyse::Analysis;
+use kiln::tools::paint::Paint;
 use kiln::tools::perft::{MAX_DEPTH, TOO_DEEP};
 use kiln::tools::speedtest::Speedtest;
 use kiln::tools::{MAX_THREADS, tables};
-use kiln::uci::{self, ParseError};
+use kiln::uci::{self, Command, ParseError};
 use lexopt::prelude::*;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -33,6 +34,8 @@ pub enum Task {
     Uci,
     /// Lines of UCI from the command line.
     UciCommands(String),
+    /// The words after `genfens`.
+    GenFens(String),
     Speedtest(Speedtest),
     Analyse(Box<Analysis>),
     /// The depth; `None` for the default.
@@ -104,9 +107,16 @@ pub fn parse() -> Result<Task, lexopt::Error> {
         ["perft"] => return Err("perft needs a depth, as in: kiln perft 6".into()),
         ["perft", depth] => perft(depth, Position::startpos())?,
         ["perft", depth, ref fen @ ..] => perft(depth, fen.join(" ").parse().map_err(|error| format!("{error}"))?)?,
-        ["tables"] => Task::Print(tables::describe()),
-        ["tables", ref words @ ..] => Task::Print(tables::draw(words)?),
-        [first, ..] if is_uci(first) => Task::UciCommands(join_commands(&words)),
+        ["tables"] => Task::Print(tables::describe(Paint::of_stdout())),
+        ["tables", ref words @ ..] => Task::Print(tables::draw(words, Paint::of_stdout())?),
+        [first, ..] if is_uci(first) => {
+            let lines = join_commands(&words);
+            // A caller of this command alone, as OpenBench is, learns from the exit status that it failed.
+            match genfens_alone(&lines) {
+                Some(request) => Task::GenFens(request),
+                None => Task::UciCommands(lines),
+            }
+        }
         [command, ..] => {
             return Err(
                 format!("unknown command {command:?} with these arguments; \"kiln help\" lists the commands").into()
@@ -130,6 +140,15 @@ fn join_commands(words: &[&str]) -> String {
         lines += word;
     }
     lines
+}
+
+/// Returns the words after `genfens` if the lines of UCI are that command and perhaps `quit`.
+fn genfens_alone(lines: &str) -> Option<String> {
+    let commands: Result<Vec<Option<Command>>, _> = lines.lines().map(uci::parse).collect();
+    match &commands.ok()?.into_iter().flatten().collect::<Vec<_>>()[..] {
+        [Command::GenFens(request)] | [Command::GenFens(request), Command::Quit] => Some(request.clone()),
+        _ => None,
+    }
 }
 
 /// Parses the arguments after `speedtest`: threads, hash, seconds.

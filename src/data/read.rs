@@ -2,9 +2,10 @@
 
 use super::game::{Game, MOVE_LENGTH, ScoredMove, read_move};
 use super::packed;
+use super::shard::Sidecar;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Why a file of games is invalid, or cannot be read or written.
@@ -39,11 +40,30 @@ impl fmt::Display for GameFileError {
 
 impl std::error::Error for GameFileError {}
 
-/// A file that is decompressed while it is read.
-type Decompressed = BufReader<zstd::Decoder<'static, BufReader<File>>>;
+/// Decompresses a file while it is read. Its errors say what is wrong with the file and where; those of zstd, which is
+/// built to be small, say nothing.
+pub struct Decompressed(zstd::Decoder<'static, BufReader<File>>);
+
+impl Read for Decompressed {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes).map_err(|error| {
+            // The system's own errors, such as a bad disk.
+            if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
+                return error;
+            }
+            let place = self.0.get_mut().stream_position().unwrap_or_default();
+            let what = match error.kind() {
+                io::ErrorKind::UnexpectedEof => format!("the compressed file is cut off after its {place} bytes"),
+                _ => format!("the compressed file is damaged near its byte {place}, or not compressed by zstd"),
+            };
+            // Another kind than `UnexpectedEof`, which would mean that the decompressed data ends.
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        })
+    }
+}
 
 /// Iterates over games in viriformat. Every move of a returned game is legal. Iteration ends after the first error.
-pub struct Reader<I = Decompressed> {
+pub struct Reader<I = BufReader<Decompressed>> {
     file: PathBuf,
     input: I,
     games: u64,
@@ -54,7 +74,7 @@ pub struct Reader<I = Decompressed> {
 /// Opens a file of games compressed with zstd.
 ///
 /// # Errors
-/// If the file cannot be opened. The iterator returns errors in the games.
+/// If the file cannot be opened or is empty. The iterator returns errors in the games.
 ///
 /// ```no_run
 /// for game in kiln::data::read("shard-00000.viri.zst".as_ref())? {
@@ -64,9 +84,15 @@ pub struct Reader<I = Decompressed> {
 /// # Ok::<(), kiln::data::GameFileError>(())
 /// ```
 pub fn read(file: &Path) -> Result<Reader, GameFileError> {
-    let open = || zstd::Decoder::new(File::open(file)?);
-    let input = open().map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
-    Ok(Reader::new(file, BufReader::with_capacity(1 << 17, input)))
+    let refuse = |error| GameFileError::of_file(file, format!("it cannot be read: {error}"));
+    let mut input = BufReader::with_capacity(1 << 17, File::open(file).map_err(refuse)?);
+    // No file of zstd is; zstd takes it for one without contents.
+    if input.fill_buf().map_err(refuse)?.is_empty() {
+        return Err(GameFileError::of_file(file, "it is empty, expected games compressed by zstd"));
+    }
+    // Only an allocation can fail.
+    let input = zstd::Decoder::with_buffer(input).map_err(|_| refuse(io::ErrorKind::OutOfMemory.into()))?;
+    Ok(Reader::new(file, BufReader::with_capacity(1 << 17, Decompressed(input))))
 }
 
 impl<I: BufRead> Reader<I> {
@@ -85,11 +111,23 @@ impl<I: BufRead> Reader<I> {
         GameFileError { file: self.file.clone(), place: Some((self.games + 1, offset)), what: what.to_string() }
     }
 
+    /// Returns an error of the input in the current game, with what is missing from it on if a sidecar tells.
+    fn input_error(&self, what: impl fmt::Display) -> GameFileError {
+        let missing = match Sidecar::read(&self.file) {
+            Ok(Some(Sidecar { games, .. })) if games > self.games => {
+                format!("; {} of the {games} games in its sidecar are missing", games - self.games)
+            }
+            Ok(Some(Sidecar { games, .. })) if games == self.games => format!("; all {games} games are there"),
+            _ => String::new(),
+        };
+        self.error(self.offset, format!("{what}{missing}"))
+    }
+
     fn take<const N: usize>(&mut self) -> Result<[u8; N], GameFileError> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.error(self.offset, "the file ends within a game"),
-            _ => self.error(self.offset, error),
+            io::ErrorKind::UnexpectedEof => self.input_error("the file ends within a game"),
+            _ => self.input_error(error),
         })?;
         self.offset += N as u64;
         Ok(bytes)
@@ -127,7 +165,7 @@ impl<I: BufRead> Iterator for Reader<I> {
         let game = match self.input.fill_buf() {
             Ok([]) => return None,
             Ok(_) => self.game(),
-            Err(error) => Err(self.error(self.offset, error)),
+            Err(error) => Err(self.input_error(error)),
         };
         self.failed = game.is_err();
         self.games += 1;

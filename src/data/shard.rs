@@ -201,10 +201,14 @@ impl Shard {
     pub fn save(&self, folder: &Path, index: u64, runs: &[Run], imports: &[Import]) -> Result<PathBuf, GameFileError> {
         let path = shard_path(folder, index);
         let write = || -> io::Result<()> {
-            let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
-            encoder.include_checksum(true)?;
-            encoder.write_all(&self.raw)?;
-            let bytes = encoder.finish()?;
+            let compress = || {
+                let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
+                encoder.include_checksum(true)?;
+                encoder.write_all(&self.raw)?;
+                encoder.finish()
+            };
+            // Only an allocation can fail; zstd, built to be small, has no messages.
+            let bytes = compress().map_err(|_: io::Error| io::Error::from(io::ErrorKind::OutOfMemory))?;
             let sidecar = Sidecar {
                 sha256: hexadecimal(&Sha256::digest(&bytes)),
                 games: self.games,

@@ -1,5 +1,8 @@
 //! `kiln analyse`: analysis of a position, shown in a terminal.
 
+use super::interrupt::stop_flag;
+use super::paint::{self, Paint, piece_cell};
+use super::progress::short;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::Session;
@@ -9,10 +12,13 @@ use console::{Term, measure_text_width, truncate_str};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The least time between two redraws; terminals flicker otherwise.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(50);
+/// The time between two looks whether Ctrl-C was pressed.
+const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The arguments of `kiln analyse`.
 #[derive(Clone, Debug)]
@@ -32,14 +38,15 @@ pub struct Analysis {
 }
 
 /// Draws the board, searches, and prints the result. In a terminal the lines are redrawn in place; elsewhere they are
-/// printed one after another. Ctrl-C ends the search.
+/// printed one after another. Ctrl-C ends the search, and a second one the program.
 ///
 /// # Errors
 /// If the system refuses the memory of the transposition table, or the output cannot be written.
 pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     let Analysis { position, history, limits, multi_pv, megabytes, threads } = analysis;
     let term = Term::stdout();
-    write!(&term, "{}", board(position))?;
+    let paint = Paint::of(&term);
+    write!(&term, "{}", board(position, paint))?;
     if position.count_moves() == 0 {
         let winner = if position.in_check() { Some(!position.side_to_move()) } else { None };
         return writeln!(
@@ -50,12 +57,18 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     }
     let mut session = Session::new(network, *megabytes, *threads).map_err(io::Error::other)?;
     let signals = session.signals();
-    // If this fails, Ctrl-C ends the program at once without the result.
-    let _ = ctrlc::set_handler(move || signals.stop.store(true, Relaxed));
+    let stop = stop_flag();
+    // The thread ends with the program.
+    thread::spawn(move || {
+        while !stop.load(Relaxed) {
+            thread::sleep(STOP_INTERVAL);
+        }
+        signals.stop.store(true, Relaxed);
+    });
     if !limits.is_bounded() {
         writeln!(&term, "Ctrl-C ends the analysis.")?;
     }
-    let mut display = Display::new(term, position, network.win_model(), *multi_pv);
+    let mut display = Display::new(term, paint, position, network.win_model(), *multi_pv);
     let result = session.position(position).history(history).lines(*multi_pv).limits(limits).run_with(&mut display);
     display.finish(result.best, result.nodes)
 }
@@ -70,6 +83,7 @@ struct Line {
 /// The picture of a running search.
 struct Display<'a> {
     term: Term,
+    paint: Paint,
     position: &'a Position,
     win_model: WinModel,
     /// The principal variations, best first.
@@ -85,10 +99,11 @@ struct Display<'a> {
 }
 
 impl<'a> Display<'a> {
-    fn new(term: Term, position: &'a Position, win_model: WinModel, multi_pv: usize) -> Self {
+    fn new(term: Term, paint: Paint, position: &'a Position, win_model: WinModel, multi_pv: usize) -> Self {
         let lines = std::iter::repeat_with(|| None).take(multi_pv).collect();
         Self {
             term,
+            paint,
             position,
             win_model,
             lines,
@@ -103,20 +118,21 @@ impl<'a> Display<'a> {
     /// Returns the row of a line: its number if there are several, score, WDL, moves.
     fn row(&self, number: usize, line: &Line) -> String {
         let number = if self.lines.len() > 1 { format!("{number:>3}. ") } else { String::new() };
-        format!("{number}{}  {}", self.score(line.score), self.position.san_line(&line.moves))
+        format!("{number}{}  {}", self.score(line.score, 7), self.position.san_line(&line.moves))
     }
 
-    /// Returns score and WDL from White's point of view.
-    fn score(&self, score: Score) -> String {
+    /// Returns score and WDL from White's point of view, the score with at least `width` characters.
+    fn score(&self, score: Score, width: usize) -> String {
         let white = if self.position.side_to_move() == Color::White { score } else { -score };
         let [win, draw, loss] = percents(self.win_model.wdl(white, self.position.material()));
-        format!("{:>7}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %", pawns(white))
+        let pawns = self.paint.bold(&format!("{:>width$}", pawns(white)));
+        format!("{pawns}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %")
     }
 
     fn draw(&mut self) -> io::Result<()> {
         let columns = usize::from(self.term.size().1).max(20);
         let lines = self.lines.iter().enumerate().filter_map(|(index, line)| Some((index + 1, line.as_ref()?)));
-        let mut rows = vec![self.status.clone()];
+        let mut rows = vec![self.paint.dim(&self.status)];
         rows.extend(lines.map(|(number, line)| self.row(number, line)));
         // A row that wraps would occupy two rows, and the next redraw would overwrite only one.
         let rows: Vec<_> = rows.iter().map(|row| truncate_str(row, columns - 1, "…")).collect();
@@ -137,10 +153,11 @@ impl<'a> Display<'a> {
             return Err(error);
         }
         let seconds = self.start.elapsed().as_secs_f64();
-        let best = best.map_or("none".into(), |mv| format!("{} ({})", self.position.san(mv), mv.uci(false)));
+        let best =
+            best.map_or("none".into(), |mv| format!("{} ({})", self.paint.bold(&self.position.san(mv)), mv.uci(false)));
         let score = self.lines[0]
             .as_ref()
-            .map_or(String::new(), |line| format!(" {}, depth {},", self.score(line.score).trim_start(), line.depth));
+            .map_or(String::new(), |line| format!(" {}, depth {},", self.score(line.score, 0), line.depth));
         writeln!(self.term, "Best move: {best};{score} {} nodes in {seconds:.1} s", short(nodes as f64))
     }
 }
@@ -187,18 +204,18 @@ fn percents([win, draw, _]: [u32; 3]) -> [u32; 3] {
     [win, not_lost - win, 100 - not_lost]
 }
 
-/// Formats a number with three or four digits.
-fn short(number: f64) -> String {
-    match number {
-        1e9.. => format!("{:.2} G", number / 1e9),
-        1e6.. => format!("{:.2} M", number / 1e6),
-        1e4.. => format!("{:.0} k", number / 1e3),
-        _ => format!("{number:.0}"),
-    }
+/// Draws the board from White's side, with coordinates, FEN and side to move.
+fn board(position: &Position, paint: Paint) -> String {
+    let mut text = match paint {
+        Paint::Plain => plain_board(position),
+        Paint::Colored => paint::board(3, |square| piece_cell(position.piece_on(square))),
+    };
+    let _ = writeln!(text, "\n{}", position.fen(false));
+    let _ = writeln!(text, "{:?} to move, scores from White's point of view", position.side_to_move());
+    text
 }
 
-/// Draws the board from White's side, with coordinates, FEN and side to move.
-fn board(position: &Position) -> String {
+fn plain_board(position: &Position) -> String {
     let mut text = String::new();
     for rank in Rank::ALL.into_iter().rev() {
         let _ = write!(text, "{} ", rank.index() + 1);
@@ -208,9 +225,7 @@ fn board(position: &Position) -> String {
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "   a b c d e f g h\n\n{}", position.fen(false));
-    let _ = writeln!(text, "{:?} to move, scores from White's point of view", position.side_to_move());
-    text
+    text + "   a b c d e f g h\n"
 }
 
 #[cfg(test)]
@@ -223,6 +238,5 @@ mod tests {
         assert_eq!([-Score::mated_in(5), Score::mated_in(4)].map(pawns), ["#3", "#-2"]);
         assert_eq!(percents([505, 0, 495]), [51, 0, 49]);
         assert_eq!([[35, 930, 35], [0, 0, 1000], [1000, 0, 0]].map(percents), [[4, 93, 3], [0, 0, 100], [100, 0, 0]]);
-        assert_eq!([7.0, 9999.0, 123_456.0, 1_234_567.0, 2.5e9].map(short), ["7", "9999", "123 k", "1.23 M", "2.50 G"]);
     }
 }

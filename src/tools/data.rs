@@ -8,6 +8,7 @@ use crate::data::random::shuffle;
 use crate::data::{Game, GameFileError, Import, MAX_RAW, Run, Shard, Sidecar, read, shards};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -52,11 +53,12 @@ pub enum Task {
 ///
 /// # Errors
 /// If a file cannot be read or written or is invalid, or the folder holds shards already. Games in PGN that are no
-/// training data are skipped, but a file without any other is an error.
-pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
+/// training data are skipped, but a file without any other is an error. [`Task::Verify`] checks all files, whatever is
+/// wrong with the first.
+pub fn run(task: &Task, mut print: impl FnMut(&str)) -> Result<(), Box<dyn Error + Send + Sync>> {
     match task {
         Task::Stat { files, svg } => print(stat::stat(files, svg.as_deref())?.trim_end()),
-        Task::Verify(files) => verify(&expand(files)?, print)?,
+        Task::Verify(files) => verify(files, print)?,
         Task::Merge { folder, files } => {
             let files = expand(files)?;
             let mut writer = ShardWriter::new(folder, &files)?;
@@ -175,48 +177,67 @@ impl<'a> ShardWriter<'a> {
     }
 }
 
-/// Checks each file against its sidecar, and each game against the rules.
-fn verify(files: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
-    let mut total = 0;
-    for file in files {
-        let sidecar = Sidecar::read(file)?;
-        let bytes =
-            fs::read(file).map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
-        // The games first: the place of an error says more than a wrong hash.
-        let [mut games, mut plies, mut positions] = [0; 3];
-        let mut reader = read(file)?;
-        loop {
-            let offset = reader.offset();
-            let Some(game) = reader.next() else { break };
-            let game: Game = game?;
-            games += 1;
-            game.check_outcome().map_err(|what| GameFileError {
-                file: file.clone(),
-                place: Some((games, offset)),
-                what,
-            })?;
-            plies += game.moves.len() as u64;
-            positions += game.trainable() as u64;
-        }
-        if let Some(sidecar) = &sidecar {
-            if !sidecar.matches(&bytes) {
-                return Err(GameFileError::of_file(
-                    file,
-                    "its games are valid, but its hash differs from that in the sidecar",
-                ));
-            }
-            let expected = (sidecar.games, sidecar.plies, sidecar.positions);
-            if expected != (games, plies, positions) {
-                let what = format!(
-                    "the sidecar counts {expected:?} games, plies and positions, but there are {games}, {plies}, {positions}"
-                );
-                return Err(GameFileError::of_file(file, what));
+/// Checks all files and passes a line about each to `print`.
+///
+/// # Errors
+/// If any file is not valid; the lines say which and why.
+fn verify(paths: &[PathBuf], mut print: impl FnMut(&str)) -> Result<(), String> {
+    let (mut valid, mut bad, mut total) = (0, 0, 0);
+    for path in paths {
+        let files = shards(path).map_or_else(|error| vec![Err(error)], |files| files.into_iter().map(Ok).collect());
+        for file in files {
+            match file.and_then(|file| verify_file(&file)) {
+                Ok((line, positions)) => {
+                    print(&line);
+                    (valid, total) = (valid + 1, total + positions);
+                }
+                Err(error) => {
+                    print(&format!("BAD: {error}"));
+                    bad += 1;
+                }
             }
         }
-        let without = if sidecar.is_none() { ", no sidecar" } else { "" };
-        print(&format!("{}: {games} games, {plies} plies, {positions} positions{without}", file.display()));
-        total += positions;
     }
-    print(&format!("{} files are valid, with {total} positions", files.len()));
+    if bad > 0 {
+        return Err(format!("{bad} of {} files are bad; the others hold {total} positions", valid + bad));
+    }
+    print(&format!("{valid} files are valid, with {total} positions"));
     Ok(())
+}
+
+/// Checks a file against its sidecar, and each game against the rules. Returns a line about it and the number of its
+/// training positions.
+fn verify_file(file: &Path) -> Result<(String, u64), GameFileError> {
+    let sidecar = Sidecar::read(file)?;
+    let bytes = fs::read(file).map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
+    // The games first: the place of an error says more than a wrong hash.
+    let [mut games, mut plies, mut positions] = [0; 3];
+    let mut reader = read(file)?;
+    loop {
+        let offset = reader.offset();
+        let Some(game) = reader.next() else { break };
+        let game: Game = game?;
+        games += 1;
+        game.check_outcome().map_err(|what| GameFileError { file: file.into(), place: Some((games, offset)), what })?;
+        plies += game.moves.len() as u64;
+        positions += game.trainable() as u64;
+    }
+    if let Some(sidecar) = &sidecar {
+        let expected = (sidecar.games, sidecar.plies, sidecar.positions);
+        if expected != (games, plies, positions) {
+            let what = format!(
+                "the sidecar counts {expected:?} games, plies and positions, but there are {games}, {plies}, {positions}"
+            );
+            return Err(GameFileError::of_file(file, what));
+        }
+        if !sidecar.matches(&bytes) {
+            return Err(GameFileError::of_file(
+                file,
+                "its games are valid, but its hash differs from that in the sidecar",
+            ));
+        }
+    }
+    let without = if sidecar.is_none() { ", no sidecar" } else { "" };
+    let line = format!("{}: {games} games, {plies} plies, {positions} positions{without}", file.display());
+    Ok((line, positions))
 }

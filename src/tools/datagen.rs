@@ -2,30 +2,30 @@
 //!
 //! The games of a shard depend only on the settings, the seed and the number of the shard. Therefore each thread plays
 //! whole shards, the number of threads does not change the data, and a stopped run resumes with the missing shards.
+//! Games follow from all games before them in their shard, through the transposition table, so a shard that was stopped
+//! in its middle is played again from its first game.
 
 mod selfplay;
 
 pub use super::opening::chess960;
 
+use super::opening::Book;
+use super::progress::{ProgressDisplay, short};
 use crate::data::{GameFileError, MAX_RAW, Run, Shard, Sidecar, shard_path};
 use crate::nnue::Network;
 use crate::search::STACK;
-use crate::tools::opening::Book;
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use selfplay::SelfPlay;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, IsTerminal};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time between two lines of progress if standard output is not a terminal.
-const LINE_INTERVAL: Duration = Duration::from_secs(60);
 /// The fewest and the most random plies from a position of a book, which is a game's opening already.
 const PLIES_FROM_BOOK: [u32; 2] = [2, 4];
 
@@ -66,6 +66,12 @@ struct Progress {
     plies: AtomicU64,
     nodes: AtomicU64,
     positions: AtomicU64,
+    /// Shards completed by this run, and their positions.
+    shards: AtomicU64,
+    shard_positions: AtomicU64,
+    /// Unfinished shards that are kept, and their positions.
+    parts: AtomicU64,
+    part_positions: AtomicU64,
 }
 
 /// The defaults of `kiln datagen`; `folder` and `positions` have none and must be set.
@@ -114,13 +120,19 @@ impl Settings {
     }
 }
 
-/// Generates the missing shards. Passes lines about the progress to `print`; a terminal also shows a progress bar on
-/// standard error.
+/// Generates the missing shards. Passes lines about the progress to `print`; a terminal shows a progress bar on standard
+/// error instead. When `stop` is set, the games that are being played are the last, and unfinished shards are kept too.
 ///
 /// # Errors
 /// If a shard cannot be read or written, belongs to a run with other settings, or another process works in the folder;
-/// or if the book is no book or has only decided positions.
-pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&str)) -> Result<(), GameFileError> {
+/// or if the book is no book or has only decided positions. Also if shards are missing because of `stop`; the message
+/// says what is kept.
+pub fn datagen(
+    settings: &Settings,
+    network: &Network,
+    stop: &AtomicBool,
+    mut print: impl FnMut(&str),
+) -> Result<(), GameFileError> {
     let folder = &settings.folder;
     fs::create_dir_all(folder)
         .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
@@ -155,7 +167,10 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
     let start = Instant::now();
     let work = || {
         while let Some(&(index, quota)) = missing.get(next.fetch_add(1, Relaxed) as usize) {
-            if let Err(error) = generate(settings, (&run, book.as_ref()), network, (index, quota), &progress) {
+            if stop.load(Relaxed) {
+                return;
+            }
+            if let Err(error) = generate(settings, (&run, book.as_ref()), network, (index, quota), stop, &progress) {
                 // The other threads find no more missing shards.
                 next.store(missing.len() as u64, Relaxed);
                 first_error.lock().expect("no thread panics").get_or_insert(error);
@@ -175,39 +190,64 @@ pub fn datagen(settings: &Settings, network: &Network, mut print: impl FnMut(&st
                 return;
             }
         };
-        let bar = bar(wanted);
-        let mut last_line = start;
+        let mut display = ProgressDisplay::new(wanted, 0);
+        let mut is_stopping = false;
         while !threads.iter().all(|thread| thread.is_finished()) {
             thread::sleep(Duration::from_millis(50));
-            let positions = progress.positions.load(Relaxed);
-            bar.set_position(positions);
-            bar.set_message(progress.rates(start.elapsed()));
-            if !io::stdout().is_terminal() && last_line.elapsed() >= LINE_INTERVAL {
-                last_line = Instant::now();
-                let remaining = HumanDuration(remaining(start.elapsed(), positions, wanted));
-                print(&format!(
-                    "{positions} of {wanted} positions, {}, {remaining} left",
-                    progress.rates(start.elapsed())
-                ));
+            if !is_stopping && stop.load(Relaxed) {
+                is_stopping = true;
+                let text = "stopping after the current games; Ctrl-C ends at once";
+                // Nobody may be reading.
+                display.suspend(|| drop(writeln!(io::stderr(), "{text}")));
             }
+            let positions = progress.positions.load(Relaxed);
+            display.update(positions, |speed| progress.text(wanted, speed, start.elapsed()), &mut print);
         }
-        bar.finish_and_clear();
     });
     if let Some(error) = first_error.into_inner().expect("no thread panics") {
         return Err(error);
+    }
+    let [shards, shard_positions, parts, part_positions] =
+        [&progress.shards, &progress.shard_positions, &progress.parts, &progress.part_positions]
+            .map(|count| count.load(Relaxed));
+    if (shards as usize) < missing.len() {
+        let complete = quotas.len() as u64 - missing.len() as u64 + shards;
+        let unfinished = match parts {
+            0 => String::new(),
+            _ => format!(
+                "; {parts} unfinished with {part_positions} positions are kept until then and played again from their \
+                 first game"
+            ),
+        };
+        let what = format!(
+            "stopped: {complete} of {} shards are complete, with {} positions; the same command goes on with the \
+             others{unfinished}",
+            quotas.len(),
+            complete_positions + shard_positions
+        );
+        return Err(GameFileError::of_file(folder, what));
     }
     let done = progress.positions.load(Relaxed);
     print(&format!("{done} positions in {} shards, {}", missing.len(), progress.rates(start.elapsed())));
     Ok(())
 }
 
-/// Estimates the remaining time.
-fn remaining(elapsed: Duration, done: u64, wanted: u64) -> Duration {
-    let share = wanted.saturating_sub(done) as f64 / done.max(1) as f64;
-    Duration::try_from_secs_f64((elapsed.as_secs_f64() * share).round()).unwrap_or(Duration::MAX)
-}
-
 impl Progress {
+    /// Returns how far the run is, in so few columns that a bar and the time left fit 80 with it. `speed` is in positions
+    /// per second.
+    fn text(&self, wanted: u64, speed: f64, elapsed: Duration) -> String {
+        let [draws, games, nodes, positions] =
+            [&self.draws, &self.games, &self.nodes, &self.positions].map(|count| count.load(Relaxed) as f64);
+        format!(
+            "{}/{}, {}/s, {:.0} % drawn, {}nps",
+            short(positions),
+            short(wanted as f64),
+            short(speed),
+            100.0 * draws / games.max(1.0),
+            short(nodes / elapsed.as_secs_f64())
+        )
+    }
+
     fn rates(&self, elapsed: Duration) -> String {
         let [games, draws, plies, nodes, positions] =
             [&self.games, &self.draws, &self.plies, &self.nodes, &self.positions].map(|count| count.load(Relaxed));
@@ -220,11 +260,6 @@ impl Progress {
             rate(nodes) / 1e6
         )
     }
-}
-
-fn bar(positions: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} positions, {msg}, {eta} left");
-    ProgressBar::new(positions).with_style(style.expect("the template is valid"))
 }
 
 /// Locks the folder, because two runs in it would write the same shards.
@@ -261,12 +296,13 @@ fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Op
     Ok(is_intact.then_some(sidecar))
 }
 
-/// Plays the games of one shard and saves it.
+/// Plays the games of one shard and saves it, at `stop` with the games so far.
 fn generate(
     settings: &Settings,
     (run, book): (&Run, Option<&Book>),
     network: &Network,
     (index, quota): (u64, u64),
+    stop: &AtomicBool,
     progress: &Progress,
 ) -> Result<(), GameFileError> {
     let mut seed = Sha256::new();
@@ -276,7 +312,8 @@ fn generate(
     let mut games =
         SelfPlay::new(run, book, network, rng).map_err(|error| GameFileError::of_file(&settings.folder, error))?;
     let mut shard = Shard::new();
-    while shard.positions() < quota && shard.raw_len() < MAX_RAW {
+    let is_complete = |shard: &Shard| shard.positions() >= quota || shard.raw_len() >= MAX_RAW;
+    while !is_complete(&shard) && !stop.load(Relaxed) {
         let nodes = games.nodes();
         let game = games.play().map_err(|error| GameFileError::of_file(&settings.folder, error))?;
         let before = shard.positions();
@@ -287,5 +324,48 @@ fn generate(
         progress.nodes.fetch_add(games.nodes() - nodes, Relaxed);
         progress.positions.fetch_add(shard.positions() - before, Relaxed);
     }
-    shard.save(&settings.folder, index, std::slice::from_ref(run), &[]).map(drop)
+    let save = || shard.save(&settings.folder, index, std::slice::from_ref(run), &[]);
+    if is_complete(&shard) {
+        save()?;
+        progress.shards.fetch_add(1, Relaxed);
+        progress.shard_positions.fetch_add(shard.positions(), Relaxed);
+        return Ok(());
+    }
+    // An earlier run may have got further.
+    let path = shard_path(&settings.folder, index);
+    let earlier = Sidecar::read(&path)?.filter(|sidecar| fs::read(&path).is_ok_and(|bytes| sidecar.matches(&bytes)));
+    let kept = match earlier {
+        Some(earlier) if earlier.positions >= shard.positions() => earlier.positions,
+        _ if shard.positions() == 0 => return Ok(()),
+        _ => {
+            save()?;
+            shard.positions()
+        }
+    };
+    progress.parts.fetch_add(1, Relaxed);
+    progress.part_positions.fetch_add(kept, Relaxed);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_progress_fits_a_terminal() {
+        let progress = Progress::default();
+        let most = 999_990_000_000;
+        for (count, value) in [
+            (&progress.games, most / 100),
+            (&progress.draws, most / 100),
+            (&progress.nodes, most * 1_000_000),
+            (&progress.positions, most),
+        ] {
+            count.store(value, Relaxed);
+        }
+        let text = progress.text(1_000_000_000_000, 999_990.0, Duration::from_millis(999_999_999));
+        // The bar is 10 columns wide.
+        let line = format!("{text}, 364 d 23 h left");
+        assert!(line.len() + 11 < 80, "{} columns: {line}", line.len() + 11);
+    }
 }

@@ -1,5 +1,6 @@
 //! The network's score of a position, piece by piece.
 
+use super::paint::{self, Paint, figurine};
 use crate::board::Position;
 use crate::nnue::{Evaluator, Network, OUTPUT_BUCKETS, output_bucket};
 use crate::types::{Color, File, Piece, PieceType, Rank, Score, Square};
@@ -8,7 +9,7 @@ use crate::types::{Color, File, Piece, PieceType, Rank, Score, Square};
 /// point of view. Below follow the score of each output bucket, if there are several, and the score.
 ///
 /// The values do not add up to the score, because the network is not linear.
-pub fn describe(position: &Position, network: &Network) -> String {
+pub fn describe(position: &Position, network: &Network, paint: Paint) -> String {
     let from_white = |score: Score| {
         let value = score.value();
         f64::from(if position.side_to_move() == Color::White { value } else { -value }) / 100.0
@@ -20,20 +21,19 @@ pub fn describe(position: &Position, network: &Network) -> String {
         from_white(total) - from_white(Evaluator::new(network.clone()).evaluate(&without))
     };
 
-    let border = format!(" {}+\n", "+-------".repeat(8));
-    let mut text = border.clone();
-    for rank in Rank::ALL.into_iter().rev() {
-        let (mut pieces, mut values) = (String::new(), String::new());
-        for file in File::ALL {
-            let square = Square::new(file, rank);
+    let value_of = |square: Square| {
+        let piece = position.piece_on(square).filter(|piece| piece.kind() != PieceType::King);
+        piece.map_or(String::new(), |_| format!("{:+.2}", value_of(square)))
+    };
+    let mut text = match paint {
+        Paint::Plain => plain_board(position, value_of),
+        Paint::Colored => paint::board(7, |square| {
             let piece = position.piece_on(square);
-            let is_scored = piece.is_some_and(|piece| piece.kind() != PieceType::King);
-            pieces += &format!(" |   {}  ", piece.map_or(' ', Piece::letter));
-            values += &format!(" |{:>6}", if is_scored { format!("{:+.2}", value_of(square)) } else { String::new() });
-        }
-        text += &format!("{pieces} | {}\n{values} |\n{border}", rank as u8 + 1);
-    }
-    text += &format!(" {}\n\n", File::ALL.map(|file| format!("    {}", file.letter())).join("   "));
+            let figurine = piece.map_or(String::new(), |piece| figurine(piece).to_string());
+            paint::Cell { lines: vec![figurine, value_of(square)], ..paint::piece_cell(piece) }
+        }),
+    };
+    text.push('\n');
     if OUTPUT_BUCKETS > 1 {
         for bucket in 0..OUTPUT_BUCKETS {
             let score = from_white(evaluator.evaluate_in_bucket(position, bucket));
@@ -42,7 +42,23 @@ pub fn describe(position: &Position, network: &Network) -> String {
         }
         text.push('\n');
     }
-    text + &format!("network {} says {:+.2} for White, {total} for the side to move", network.name(), from_white(total))
+    let score = paint.bold(&format!("{:+.2}", from_white(total)));
+    text + &format!("network {} says {score} for White, {total} for the side to move", network.name())
+}
+
+fn plain_board(position: &Position, value_of: impl Fn(Square) -> String) -> String {
+    let border = format!(" {}+\n", "+-------".repeat(8));
+    let mut text = border.clone();
+    for rank in Rank::ALL.into_iter().rev() {
+        let (mut pieces, mut values) = (String::new(), String::new());
+        for file in File::ALL {
+            let square = Square::new(file, rank);
+            pieces += &format!(" |   {}  ", position.piece_on(square).map_or(' ', Piece::letter));
+            values += &format!(" |{:>6}", value_of(square));
+        }
+        text += &format!("{pieces} | {}\n{values} |\n{border}", rank as u8 + 1);
+    }
+    text + &format!(" {}\n", File::ALL.map(|file| format!("    {}", file.letter())).join("   "))
 }
 
 #[cfg(test)]
@@ -52,7 +68,7 @@ mod tests {
     #[test]
     fn a_queen_has_a_high_value() {
         let queen = "4k3/8/8/8/8/8/8/Q3K3 b - - 0 1".parse().unwrap();
-        let text = describe(&queen, &Network::embedded());
+        let text = describe(&queen, &Network::embedded(), Paint::Plain);
         let values: Vec<f64> = text
             .split_whitespace()
             .filter_map(|word| word.parse().ok())
@@ -66,7 +82,7 @@ mod tests {
     #[test]
     fn a_pinned_piece_can_be_removed() {
         let pinned: Position = "4k3/4r3/8/8/8/8/4B3/4K3 b - - 0 1".parse().unwrap();
-        assert!(describe(&pinned, &Network::embedded()).contains("  B  "));
+        assert!(describe(&pinned, &Network::embedded(), Paint::Plain).contains("  B  "));
         assert!(pinned.without(Square::E2).is_consistent());
         assert_eq!(pinned.without(Square::E2).fen(false), "4k3/4r3/8/8/8/8/8/4K3 b - - 0 1");
         let castling = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1".parse::<Position>().unwrap().without(Square::A1);

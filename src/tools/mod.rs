@@ -1,4 +1,5 @@
-//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data, version.
+//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data, version;
+//! and what they share: interruption, progress, colours.
 
 pub mod analyse;
 pub mod bench;
@@ -6,9 +7,12 @@ pub mod data;
 pub mod datagen;
 pub mod eval;
 pub mod genfens;
+pub mod interrupt;
 pub mod net;
 mod opening;
+pub mod paint;
 pub mod perft;
+pub mod progress;
 pub mod speedtest;
 pub mod tables;
 pub mod version;

@@ -27,11 +27,30 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
     }
 }
 
+/// How far [`divide_watched`] is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// All parts of the tree.
+    pub total: AtomicU64,
+    /// The parts that are counted.
+    pub done: AtomicU64,
+    /// Their leaves.
+    pub leaves: AtomicU64,
+}
+
 /// Runs [`perft`] for each legal move, on several threads; `depth` includes that move.
 ///
 /// # Panics
 /// If the system refuses a thread.
 pub fn divide(position: &Position, depth: u32, threads: usize) -> Vec<(Move, u64)> {
+    divide_watched(position, depth, threads, &Progress::default())
+}
+
+/// Does what [`divide`] does, and keeps `progress` up to date.
+///
+/// # Panics
+/// As [`divide`].
+pub fn divide_watched(position: &Position, depth: u32, threads: usize, progress: &Progress) -> Vec<(Move, u64)> {
     let roots = position.moves();
     let counts: Vec<AtomicU64> = roots.iter().map(|_| AtomicU64::new(0)).collect();
     // Pairs of a move and a reply are small enough to keep all threads busy until the end.
@@ -43,12 +62,16 @@ pub fn divide(position: &Position, depth: u32, threads: usize) -> Vec<(Move, u64
             _ => jobs.extend(next.moves().iter().map(|&reply| (root, next.make(reply), depth - 2))),
         }
     }
+    progress.total.store(jobs.len() as u64, Relaxed);
     let next_job = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
                 while let Some((root, position, depth)) = jobs.get(next_job.fetch_add(1, Relaxed)) {
-                    counts[*root].fetch_add(perft(position, *depth), Relaxed);
+                    let leaves = perft(position, *depth);
+                    counts[*root].fetch_add(leaves, Relaxed);
+                    progress.leaves.fetch_add(leaves, Relaxed);
+                    progress.done.fetch_add(1, Relaxed);
                 }
             });
         }

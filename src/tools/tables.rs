@@ -1,5 +1,6 @@
 //! `kiln tables`: lists the lookup tables that the build generated, and draws their entries as boards.
 
+use super::paint::{self, Cell, Paint};
 use crate::board::Position;
 use crate::tables::{
     between, bishop_attacks, king_attacks, knight_attacks, line, manifest, pawn_attacks, queen_attacks, rook_attacks,
@@ -10,8 +11,9 @@ use kiln_gen::hexadecimal;
 use kiln_gen::layout::NO_SLOT;
 
 /// Formats the manifest with one blob per line.
-pub fn describe() -> String {
-    let mut text = format!("{:<15}{:>10}{:>7}  {:<24}sha256\n", "blob", "bytes", "align", "type");
+pub fn describe(paint: Paint) -> String {
+    let header = format!("{:<15}{:>10}{:>7}  {:<24}sha256", "blob", "bytes", "align", "type");
+    let mut text = format!("{}\n", paint.bold(&header));
     for blob in manifest().blobs {
         let hash = hexadecimal(&blob.sha256[..8]);
         text += &format!("{:<15}{:>10}{:>7}  {:<24}{hash}\n", blob.name, blob.length, blob.alignment, blob.element);
@@ -31,22 +33,22 @@ const DRAWINGS: &str = "rook, bishop, queen, knight, king, white-pawn, black-paw
 /// In one sentence that says which word is wrong and what is allowed.
 ///
 /// ```
-/// use kiln::tools::tables::draw;
-/// assert!(draw(&["knight", "g1"])?.contains("3 squares, 0x0000000000a01000"));
-/// assert!(draw(&["rook", "e9"]).is_err());
+/// use kiln::tools::{paint::Paint, tables::draw};
+/// assert!(draw(&["knight", "g1"], Paint::Plain)?.contains("3 squares, 0x0000000000a01000"));
+/// assert!(draw(&["rook", "e9"], Paint::Plain).is_err());
 /// # Ok::<(), String>(())
 /// ```
-pub fn draw(words: &[&str]) -> Result<String, String> {
+pub fn draw(words: &[&str], paint: Paint) -> Result<String, String> {
     let (&what, words) = words.split_first().ok_or(format!("expected what to draw: {DRAWINGS}"))?;
     match what {
-        "between" => draw_pair(words, between, "strictly between"),
-        "line" => draw_pair(words, line, "on the line through"),
-        "superpiece" => draw_superpiece(words),
-        _ => draw_attacks(what, words),
+        "between" => draw_pair(words, between, "strictly between", paint),
+        "line" => draw_pair(words, line, "on the line through", paint),
+        "superpiece" => draw_superpiece(words, paint),
+        _ => draw_attacks(what, words, paint),
     }
 }
 
-fn draw_attacks(what: &str, words: &[&str]) -> Result<String, String> {
+fn draw_attacks(what: &str, words: &[&str], paint: Paint) -> Result<String, String> {
     // The piece's letter in FEN, and its attacks.
     let (letter, attacks): (char, fn(Square, Bitboard) -> Bitboard) = match what {
         "rook" => ('R', rook_attacks),
@@ -62,55 +64,83 @@ fn draw_attacks(what: &str, words: &[&str]) -> Result<String, String> {
     let square = read_square(name)?;
     let occupied = read_occupied(words)?;
     let attacked = attacks(square, occupied);
-    let board = board(2, |s| {
-        let mark = match (s == square, attacked.has(s), occupied.has(s)) {
-            (true, ..) => letter,
-            (_, true, true) => 'X',
-            (_, true, false) => 'x',
-            (_, false, true) => 'o',
-            _ => '.',
-        };
-        mark.to_string()
-    });
+    let board = board(
+        2,
+        paint,
+        |s| attacked.has(s),
+        |s| {
+            let mark = match (s == square, attacked.has(s), occupied.has(s)) {
+                (true, ..) => letter,
+                (_, true, true) => 'X',
+                (_, true, false) => 'x',
+                (_, false, true) => 'o',
+                _ => '.',
+            };
+            mark.to_string()
+        },
+    );
     Ok(format!(
         "{board}\n{letter} {what} on {square}   x attacked   X attacked and occupied   o occupied\n{}\n",
         summary(attacked)
     ))
 }
 
-fn draw_pair(words: &[&str], table: fn(Square, Square) -> Bitboard, relation: &str) -> Result<String, String> {
+fn draw_pair(
+    words: &[&str],
+    table: fn(Square, Square) -> Bitboard,
+    relation: &str,
+    paint: Paint,
+) -> Result<String, String> {
     let [a, b] = words[..] else {
         return Err(format!("expected two squares, as in a1 h8; found {}", words.len()));
     };
     let (a, b) = (read_square(a)?, read_square(b)?);
     let set = table(a, b);
-    let board = board(2, |s| {
-        let mark = match (s == a || s == b, set.has(s)) {
-            (true, _) => 'o',
-            (_, true) => 'x',
-            _ => '.',
-        };
-        mark.to_string()
-    });
+    let board = board(
+        2,
+        paint,
+        |s| set.has(s),
+        |s| {
+            let mark = match (s == a || s == b, set.has(s)) {
+                (true, _) => 'o',
+                (_, true) => 'x',
+                _ => '.',
+            };
+            mark.to_string()
+        },
+    );
     Ok(format!("{board}\no {a} and {b}   x {relation} them\n{}\n", summary(set)))
 }
 
-fn draw_superpiece(words: &[&str]) -> Result<String, String> {
+fn draw_superpiece(words: &[&str], paint: Paint) -> Result<String, String> {
     let [name] = words[..] else {
         return Err(format!("superpiece needs one square and nothing else; found {}", words.len()));
     };
     let square = read_square(name)?;
-    let board = board(3, |s| match superpiece().inverse[square][s] {
-        _ if s == square => "@".into(),
-        NO_SLOT => ".".into(),
-        slot => format!("{}{}", ["n", "ne", "e", "se", "s", "sw", "w", "nw"][usize::from(slot / 8)], slot % 8),
-    });
+    let board = board(
+        3,
+        paint,
+        |s| superpiece().inverse[square][s] != NO_SLOT && s != square,
+        |s| match superpiece().inverse[square][s] {
+            _ if s == square => "@".into(),
+            NO_SLOT => ".".into(),
+            slot => format!("{}{}", ["n", "ne", "e", "se", "s", "sw", "w", "nw"][usize::from(slot / 8)], slot % 8),
+        },
+    );
     let reached = summary(Bitboard(superpiece().reach[square]));
     Ok(format!("{board}\n@ superpiece on {square}   lane and slot of each square, slot 0 is a knight's\n{reached}\n"))
 }
 
-/// Draws a board with coordinates. `cell` returns the text of a square, at most `width` characters.
-fn board(width: usize, cell: impl Fn(Square) -> String) -> String {
+/// Draws a board with coordinates. `cell` returns the text of a square, at most `width` characters. In colour, the
+/// squares of which `is_marked` is true stand out, and dots are left out.
+fn board(width: usize, paint: Paint, is_marked: impl Fn(Square) -> bool, cell: impl Fn(Square) -> String) -> String {
+    if paint == Paint::Colored {
+        return paint::board(width + 2, |s| Cell {
+            lines: vec![cell(s).replace('.', "")],
+            is_dark: false,
+            is_marked: is_marked(s),
+        });
+    }
     let mut text = String::new();
     for rank in Rank::ALL.into_iter().rev() {
         text += &(rank as u8 + 1).to_string();

@@ -8,6 +8,7 @@ use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Clock, Limits, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
 use crate::tablebases::{Files, TablebaseError, Tablebases};
+use crate::tools::paint::{self, Paint, piece_cell};
 use crate::tools::{bench, eval, genfens, perft, version};
 use crate::types::Move;
 use std::collections::VecDeque;
@@ -80,6 +81,8 @@ pub struct Engine {
     network: Network,
     settings: Settings,
     output: Output,
+    /// How boards are drawn.
+    paint: Paint,
     /// `None` while a search uses them.
     resources: Option<Box<SearchResources>>,
     running: Option<RunningSearch>,
@@ -148,7 +151,7 @@ impl Engine {
     /// # Panics
     /// If the system refuses the memory of the default transposition table or of the histories.
     pub fn new() -> Self {
-        Self::with_output(io::stdout())
+        Self { paint: Paint::of_stdout(), ..Self::with_output(io::stdout()) }
     }
 
     /// Creates an engine at the starting position that writes to `output`. It flushes after each line.
@@ -165,6 +168,7 @@ impl Engine {
             network: Network::embedded(),
             settings: Settings::default(),
             output: Output::new(output),
+            paint: Paint::Plain,
             resources: Some(Box::new(SearchResources { threads, tt, tablebases: None })),
             running: None,
             queue: VecDeque::new(),
@@ -272,8 +276,8 @@ impl Engine {
             Command::Help => self.help(),
             Command::Compiler => send!(self.output, "{}", version::describe(&self.network).trim_end()),
             Command::License => send!(self.output, "{}", LICENSE.trim_end()),
-            Command::Display => send!(self.output, "{}", self.position),
-            Command::Eval => send!(self.output, "{}", eval::describe(&self.position, &self.network)),
+            Command::Display => self.display(),
+            Command::Eval => send!(self.output, "{}", eval::describe(&self.position, &self.network, self.paint)),
             Command::Position(set) => self.set_position(*set),
             Command::NewGame => self.clear(),
             Command::SetOption { name, value } => {
@@ -318,6 +322,17 @@ impl Engine {
             send!(self.output, "{line}");
         }
         send!(self.output, "uciok");
+    }
+
+    fn display(&self) {
+        let position = &self.position;
+        match self.paint {
+            Paint::Plain => send!(self.output, "{position}"),
+            Paint::Colored => {
+                let board = paint::board(3, |square| piece_cell(position.piece_on(square)));
+                send!(self.output, "{board}\nFen: {}\nKey: {:016x}", position.fen(false), position.key());
+            }
+        }
     }
 
     fn help(&self) {

@@ -77,6 +77,8 @@ impl Streams {
         let (seconds, millis) = (now.as_secs() % 86_400, now.subsec_millis());
         let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         let entry = format!("{hours:02}:{minutes:02}:{seconds:02}.{millis:03} {direction} {text}\n");
+        // Colours are for terminals.
+        let entry = console::strip_ansi_codes(&entry);
         if let Err(error) = file.write_all(entry.as_bytes()) {
             self.log = None;
             self.write(format_args!("info string the debug log is closed: it cannot be written: {error}"));

@@ -46,14 +46,23 @@ fn openings_from_a_book() {
     assert_eq!(found.len(), 12);
     let bad = folder.join("bad.epd");
     fs::write(&bad, "[Event \"?\"]\n").unwrap();
-    let answer = |book: &str| kiln(&[&format!("genfens 1 seed 1 book {book}"), "quit"]);
+    let answer = |book: &str| refusal(&[&format!("genfens 1 seed 1 book {book}"), "quit"]);
     assert!(answer(bad.to_str().unwrap()).contains("is no position: "));
-    assert!(answer("nowhere.epd").starts_with("info string cannot read the book \"nowhere.epd\": "));
+    assert!(answer("nowhere.epd").starts_with("cannot read the book \"nowhere.epd\": "));
+    for words in
+        [&["genfens 3 seed 1 book nowhere.epd"][..], &["genfens", "3", "seed", "1", "book", "nowhere.epd", "quit"]]
+    {
+        assert!(refusal(words).starts_with("cannot read the book \"nowhere.epd\": "), "{words:?}");
+    }
+    assert!(refusal(&["genfens 3", "quit"]).starts_with("expected \"genfens N seed S book FILE\""));
+    // Among other commands it is one of a session, which goes on.
+    let session = kiln(&["genfens 1 seed 1 book nowhere.epd", "isready", "quit"]);
+    assert!(session.starts_with("info string cannot read the book") && session.ends_with("readyok\n"), "{session}");
     fs::write(&bad, "\n\n").unwrap();
     assert!(answer(bad.to_str().unwrap()).contains("is empty: expected a FEN or EPD in each line"));
     // A decided position.
     fs::write(&bad, "7k/8/8/8/8/8/8/KQQQQQQ1 w - - 0 1\n").unwrap();
-    assert!(answer(bad.to_str().unwrap()).starts_with("info string no balanced opening"));
+    assert!(answer(bad.to_str().unwrap()).starts_with("no balanced opening"));
 }
 
 #[test]

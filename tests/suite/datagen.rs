@@ -1,7 +1,7 @@
 //! `kiln datagen` and `kiln data`, tested through the built binary, and `kiln::data` compared with the crate
 //! `viriformat`.
 
-use crate::common::{kiln, refusal, scratch};
+use crate::common::{kiln, refusal, run, scratch};
 use kiln::board::GameHistory;
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
 use kiln::tools::datagen::chess960;
@@ -227,16 +227,40 @@ fn verify_finds_errors() {
     let verify = ["data".as_ref(), "verify".as_ref(), folder.as_os_str()];
     let found = kiln(&verify);
     assert!(found.lines().last().unwrap().starts_with("2 files are valid, with "), "{found}");
+    // One file is bad, and the other is checked all the same.
+    let complaint = || {
+        let (succeeded, out, error) = run(&verify);
+        let lines: Vec<&str> = out.lines().collect();
+        let [bad, good] = lines[..] else { panic!("{out}") };
+        assert!(!succeeded && good.contains("shard-00001") && good.contains(" games, "), "{out}");
+        assert!(error.starts_with("kiln: 1 of 2 files are bad; the others hold "), "{error}");
+        bad.strip_prefix("BAD: ").unwrap_or_else(|| panic!("{out}")).to_string()
+    };
     let valid = fs::read(&file).unwrap();
     for place in (0..valid.len()).step_by(valid.len() / 12) {
         let mut bytes = valid.clone();
         bytes[place] ^= 4;
         fs::write(&file, &bytes).unwrap();
-        let error = refusal(&verify);
-        assert!(error.starts_with(file.to_str().unwrap()), "{error}");
+        let error = complaint();
+        assert!(error.starts_with(file.to_str().unwrap()) && !error.contains("stripped"), "{error}");
     }
+    // Only the checksum is incomplete.
     fs::write(&file, &valid[..valid.len() - 1]).unwrap();
-    refusal(&verify);
+    assert!(complaint().ends_with(" games are there"), "{}", complaint());
+    for length in [valid.len() / 2, 9, 1] {
+        fs::write(&file, &valid[..length]).unwrap();
+        let error = complaint();
+        let cut = format!("the compressed file is cut off after its {length} bytes; ");
+        let (_, missing) = error.split_once(&cut).unwrap_or_else(|| panic!("{length}: {error}"));
+        let words: Vec<&str> = missing.split(' ').collect();
+        let [count, "of", "the", all, "games", "in", "its", "sidecar", "are", "missing"] = words[..] else {
+            panic!("{error}")
+        };
+        let at = format!(": game {}, byte ", all.parse::<u64>().unwrap() - count.parse::<u64>().unwrap() + 1);
+        assert!(error.contains(&at), "{error}");
+    }
+    fs::write(&file, "").unwrap();
+    assert!(complaint().ends_with("it is empty, expected games compressed by zstd"));
 
     // Errors in games are found even if the checksum of the compressed file is right.
     let raw = zstd::decode_all(&valid[..]).unwrap();
@@ -253,15 +277,21 @@ fn verify_finds_errors() {
         bytes[place] ^= if place == 30 { 2 } else { 0x81 };
         // At byte 30, the outcome changes from a draw to an invalid one, or from one side to the other.
         overwrite(&file, &bytes);
-        let error = refusal(&verify);
+        let error = complaint();
         assert!(error.contains(expected) && error.contains("shard-00000"), "{place}: {error}");
     }
     overwrite(&file, &raw[..raw.len() - 3]);
-    assert!(refusal(&verify).ends_with("the file ends within a game"));
+    assert!(complaint().contains("the file ends within a game; 1 of the "), "{}", complaint());
+    overwrite(&file, &raw[..first]);
+    assert!(complaint().contains("the sidecar counts ("), "{}", complaint());
     overwrite(&file, &raw);
-    assert!(refusal(&verify).ends_with("its hash differs from that in the sidecar"));
+    assert!(complaint().ends_with("its hash differs from that in the sidecar"));
     fs::remove_file(folder.join("shard-00000.json")).unwrap();
     assert!(kiln(&verify).contains("positions, no sidecar\n"));
+    let missing = ["data", "verify", "/nowhere", file.to_str().unwrap()];
+    let (succeeded, out, error) = run(&missing);
+    assert!(!succeeded && out.starts_with("BAD: /nowhere: it cannot be read: "), "{out}");
+    assert!(out.contains("no sidecar\n") && error.starts_with("kiln: 1 of 2 files are bad"), "{out}{error}");
 }
 
 /// Returns the length of the first game in bytes.

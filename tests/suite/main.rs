@@ -12,6 +12,8 @@ mod embed;
 #[cfg(unix)]
 mod faults;
 mod fen;
+#[cfg(unix)]
+mod long_work;
 mod mates;
 mod net_command;
 mod nnue;

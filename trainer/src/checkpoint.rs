@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 
-/// First 8 bytes of the file. The SHA-256 of the body (32 bytes) and the body follow.
-const MAGIC: &[u8; 8] = b"KILNTRN2";
+/// First 8 bytes of the file, the last of which is the version. The SHA-256 of the body (32 bytes) and the body follow.
+const MAGIC: &[u8; 8] = b"KILNTRN3";
 
 /// Log entry of one superbatch. The field names are the keys of the JSON log.
 #[derive(Clone, Debug, Decode, Encode, PartialEq, Serialize)]
@@ -28,6 +28,9 @@ pub struct SuperbatchRecord {
     pub validation_loss: f64,
     /// Mean validation loss of the averaged weights, if any are averaged yet.
     pub average_loss: Option<f64>,
+    /// Mean validation loss of the network that is written, averaged or not, with the WDL proportion of the run's last
+    /// batch. Those of superbatches with the same data can be compared.
+    pub selection_loss: f64,
     /// Training speed in positions per second.
     pub positions_per_second: f64,
 }
@@ -85,6 +88,11 @@ pub fn load(file: &Path, run_hash: [u8; 32], network: &mut Network) -> Result<Op
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("{} cannot be read", file.display())),
     };
+    ensure!(
+        bytes.starts_with(MAGIC) || !bytes.starts_with(&MAGIC[..7]),
+        "{} was written by another version of the trainer; remove it to restart the training",
+        file.display()
+    );
     let body = bytes.strip_prefix(MAGIC).and_then(|rest| rest.split_at_checked(32));
     let Some((_, body)) = body.filter(|(hash, body)| **hash == *Sha256::digest(body)) else {
         bail!("{} is not a complete checkpoint; remove it to restart the training", file.display());

@@ -1,15 +1,40 @@
 //! The trainer's command line.
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use kiln::tools::interrupt;
+use kiln::tools::progress::{ProgressDisplay, short};
 use kiln_trainer::config::Config;
-use kiln_trainer::run::{QuantisationError, Training, progress_bar};
+use kiln_trainer::run::{QuantisationError, Training};
 use lexopt::{Arg, Parser, ValueExt};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering::Relaxed;
 
-const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N]
-  fit     trains as the run file says, or resumes an interrupted run
-  check   compares the quantised asset with the trained network on validation positions";
+const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N]; \"kiln-trainer help\" says more";
+
+const HELP: &str = "\
+Trains networks for Kiln on the CPU.
+
+  kiln-trainer fit CONFIG.toml [--threads N]
+                          train as the run file says, or go on with a run that was
+                          stopped. Ctrl-C saves a checkpoint and stops; a second one
+                          ends at once. The folder \"output\" of the run file gets, by
+                          the run's NAME:
+                            NAME.nnue.zst       the network after the last superbatch
+                            NAME.best.nnue.zst  the best one on the validation games
+                            NAME.json, .svg     losses as a log and as curves
+                            NAME.toml           a copy of the run file
+                            NAME.checkpoint     the state, from which a run goes on
+  kiln-trainer check CONFIG.toml [--threads N]
+                          compare the quantised NAME.nnue.zst with the trained network
+                          on validation positions
+  kiln-trainer help | --help | -h
+                          show this text
+
+--threads is 1 to 1024, by default the number of logical processors; the result does not
+depend on it. docs/training.md describes the run file.
+";
 
 /// Maximum number of positions that `check` compares.
 const CHECK_POSITIONS: usize = 100_000;
@@ -36,7 +61,7 @@ fn run() -> Result<()> {
     while let Some(argument) = arguments.next()? {
         match argument {
             Arg::Long("help") | Arg::Short('h') => {
-                println!("{USAGE}");
+                print!("{HELP}");
                 return Ok(());
             }
             Arg::Long("threads") => {
@@ -47,6 +72,10 @@ fn run() -> Result<()> {
                 action = Some(match value.to_str() {
                     Some("fit") => Action::Fit,
                     Some("check") => Action::Check,
+                    Some("help") => {
+                        print!("{HELP}");
+                        return Ok(());
+                    }
                     _ => bail!("unknown command {value:?}\n{USAGE}"),
                 });
             }
@@ -64,12 +93,32 @@ fn run() -> Result<()> {
 }
 
 fn fit(file: &Path) -> Result<()> {
-    let mut training = Training::open(Config::read(file)?)?;
+    let config = Config::read(file)?;
+    let [per_superbatch, superbatches, size] =
+        [config.training.batches, config.superbatches(), config.training.batch_size as u64];
+    let mut training = Training::open(config)?;
     println!("{}", training.summary());
-    let bar = progress_bar();
-    training.fit(&bar, |_| false)?;
-    bar.finish();
+    let total = per_superbatch * superbatches;
+    let stop = interrupt::stop_flag();
+    let display = RefCell::new(ProgressDisplay::new(total, training.progress().batches));
+    let print = |line: &str| display.borrow().suspend(|| println!("{line}"));
+    training.fit(print, |progress| {
+        let done = progress.batches;
+        let text = |speed: f64| {
+            let superbatch = (done / per_superbatch + 1).min(superbatches);
+            let (speed, share) = (short(speed * size as f64), 100.0 * done as f64 / total as f64);
+            format!("superbatch {superbatch}/{superbatches}, {share:.1} %, {speed} positions/s")
+        };
+        display.borrow_mut().update(done, text, |line| println!("{line}"));
+        stop.load(Relaxed)
+    })?;
+    drop(display);
     println!("{}", training.summary());
+    if let Some(best) = training.best() {
+        println!("superbatch {} is the best on the validation games", best.superbatch);
+    }
+    let done = training.progress().batches;
+    ensure!(done == total, "stopped: the checkpoint holds {done} of {total} batches; the same command goes on");
     Ok(())
 }
 

@@ -7,7 +7,6 @@ use crate::data::{self, Dataset, EpochOrder};
 use crate::network::{Network, OptimiserStep, SCALE};
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
-use indicatif::{ProgressBar, ProgressStyle};
 use kiln::tools::net::{SAMPLES, expected};
 use kiln_gen::hexadecimal;
 use kiln_gen::network::{Asset, Head, Header, Provenance};
@@ -22,6 +21,10 @@ use std::time::{Duration, Instant};
 
 /// File ending of the asset.
 const ASSET: &str = ".nnue.zst";
+/// File ending of the asset of the superbatch that was best on the validation games.
+const BEST: &str = ".best.nnue.zst";
+/// Superbatches in a row with a rising validation loss that cause a warning of overfitting.
+const OVERFITTING: usize = 3;
 /// File ending of the checkpoint.
 const CHECKPOINT: &str = ".checkpoint";
 
@@ -53,6 +56,8 @@ struct Log<'a> {
     held_out: usize,
     data_sha256: String,
     commit: String,
+    /// Superbatch of the best asset.
+    best: Option<u64>,
     records: &'a [SuperbatchRecord],
 }
 
@@ -155,22 +160,35 @@ impl Training {
         format!("{shape}; {training} training and {validation} validation positions; {state}")
     }
 
-    /// Trains to the end of the run, or until `stop`, called after each batch, returns true.
+    /// Returns the record of the superbatch with the lowest validation loss, among those of the current data: losses of
+    /// other data cannot be compared.
+    pub fn best(&self) -> Option<&SuperbatchRecord> {
+        self.comparable().iter().min_by(|a, b| a.selection_loss.total_cmp(&b.selection_loss))
+    }
+
+    /// Returns the records of the superbatches with the current data.
+    fn comparable(&self) -> &[SuperbatchRecord] {
+        let stages = self.config.all_stages();
+        let first = (1..=self.stage).rev().find(|&stage| stages[stage].data != stages[stage - 1].data);
+        let before = first.map_or(0, |first| self.stage_ends()[first - 1]);
+        let records = &self.progress.records;
+        &records[records.partition_point(|record| record.superbatch <= before)..]
+    }
+
+    /// Trains to the end of the run, or until `stop`, called after each batch, returns true. Passes a line for each
+    /// superbatch, and warnings, to `print`.
     ///
     /// Writes the asset, log and loss curves after each superbatch, and a checkpoint after each superbatch, at every
-    /// checkpoint interval and on stopping.
+    /// checkpoint interval and on stopping. The asset with the lowest validation loss is kept as well.
     ///
     /// # Errors
     /// If a file cannot be written or the loss is not finite.
-    pub fn fit(&mut self, bar: &ProgressBar, stop: impl Fn(&Progress) -> bool) -> Result<()> {
+    pub fn fit(&mut self, mut print: impl FnMut(&str), mut stop: impl FnMut(&Progress) -> bool) -> Result<()> {
         let output = &self.config.output;
         fs::create_dir_all(output).with_context(|| format!("the folder {} cannot be created", output.display()))?;
         let training = self.config.training.clone();
         let (size, total) = (training.batch_size, training.batches * self.config.superbatches());
         let mut processor = BatchProcessor::new(&self.network);
-        bar.set_length(total);
-        bar.set_position(self.progress.batches);
-        bar.reset_eta();
         let mut saved = Instant::now();
         while self.progress.batches < total {
             let batch = self.progress.batches;
@@ -193,13 +211,12 @@ impl Training {
             self.progress.batches += 1;
             self.progress.loss_sum += loss;
             self.progress.seconds += batch_start.elapsed().as_secs_f64();
-            bar.inc(1);
             let ends_superbatch = self.progress.batches.is_multiple_of(training.batches);
             if ends_superbatch {
                 self.average();
                 self.record_superbatch(&mut processor, step, settings.wdl);
+                self.describe_superbatch(&mut print);
             }
-            self.update_bar(bar);
             let is_stopped = stop(&self.progress);
             // Before the checkpoint: a run killed between the two writes repeats this batch and writes both. In the
             // other order it would resume after the superbatch and keep the asset of the previous one.
@@ -218,14 +235,24 @@ impl Training {
         Ok(())
     }
 
-    fn update_bar(&self, bar: &ProgressBar) {
-        let Progress { batches, seconds, .. } = self.progress;
-        let done = batches % self.config.training.batches;
-        if let Some(record) = self.progress.records.last() {
-            bar.set_prefix(format!("{}: {}", record.superbatch, losses(record)));
-        }
-        if done > 0 {
-            bar.set_message(format!("{:.0}", self.positions(done) / seconds));
+    /// Prints the losses of the last superbatch, and a warning if the validation loss keeps rising.
+    fn describe_superbatch(&self, mut print: impl FnMut(&str)) {
+        let Some(record) = self.progress.records.last() else { return };
+        let best = self.best().filter(|best| best.superbatch < record.superbatch);
+        let best = best.map_or("the best so far".into(), |best| format!("superbatch {} is better", best.superbatch));
+        print(&format!(
+            "superbatch {} of {}: {}, {best}",
+            record.superbatch,
+            self.config.superbatches(),
+            losses(record)
+        ));
+        match overfitting(self.comparable()) {
+            0 => {}
+            count if count.is_multiple_of(OVERFITTING) => print(&format!(
+                "warning: the network may be overfitting: in the last {count} superbatches the validation loss rose while the \
+                 training loss fell; more games help, or a shorter run"
+            )),
+            _ => {}
         }
     }
 
@@ -237,11 +264,20 @@ impl Training {
     /// Computes the validation loss and appends the record of the finished superbatch.
     fn record_superbatch(&mut self, processor: &mut BatchProcessor, step: OptimiserStep, wdl: f32) {
         let validation = &self.data.validation;
-        let mut loss = |network: &Network| {
+        let mut loss = |network: &Network, wdl| {
             let objective = Objective { wdl, sparsity: 0.0 };
             processor.loss(network, validation.len(), |i| validation[i], objective) / validation.len() as f64
         };
-        let (validation_loss, average_loss) = (loss(&self.network), self.result().as_ref().map(loss));
+        let averaged = self.result();
+        let validation_loss = loss(&self.network, wdl);
+        let average_loss = averaged.as_ref().map(|network| loss(network, wdl));
+        let last_batch = self.config.superbatches() * self.config.training.batches - 1;
+        let last_wdl = self.config.batch_settings(last_batch).wdl;
+        let selection_loss = if wdl == last_wdl {
+            average_loss.unwrap_or(validation_loss)
+        } else {
+            loss(averaged.as_ref().unwrap_or(&self.network), last_wdl)
+        };
         let positions = self.positions(self.config.training.batches);
         self.progress.records.push(SuperbatchRecord {
             superbatch: self.progress.batches / self.config.training.batches,
@@ -250,12 +286,13 @@ impl Training {
             training_loss: self.progress.loss_sum / positions,
             validation_loss,
             average_loss,
+            selection_loss,
             positions_per_second: positions / self.progress.seconds,
         });
         (self.progress.loss_sum, self.progress.seconds) = (0.0, 0.0);
     }
 
-    /// Writes the asset, a copy of the run file, the log and the loss curves.
+    /// Writes the asset, which may also be the best, a copy of the run file, the log and the loss curves.
     fn write_results(&self) -> Result<()> {
         let Self { config, data, data_sha256, network, progress, .. } = self;
         let commit = commit();
@@ -277,6 +314,9 @@ impl Training {
         let bytes = asset.to_bytes();
         Asset::from_bytes(&bytes).context("the trained network is not a valid asset")?;
         checkpoint::write(&config.output(ASSET), &bytes)?;
+        if self.best() == progress.records.last() {
+            checkpoint::write(&config.output(BEST), &bytes)?;
+        }
         checkpoint::write(&config.output(".toml"), config.text.as_bytes())?;
         let log = Log {
             config,
@@ -285,6 +325,7 @@ impl Training {
             held_out: data.validation.len(),
             data_sha256: hexadecimal(data_sha256),
             commit,
+            best: self.best().map(|record| record.superbatch),
             records: &progress.records,
         };
         checkpoint::write(&config.output(".json"), serde_json::to_string_pretty(&log)?.as_bytes())?;
@@ -451,9 +492,41 @@ fn loss_curves(records: &[SuperbatchRecord], stage_ends: &[u64]) -> Result<Strin
     Ok(picture)
 }
 
-/// Returns a progress bar for [`Training::fit`].
-pub fn progress_bar() -> ProgressBar {
-    let template = "{prefix} [{wide_bar}] {pos}/{len} batches, {msg} positions/s, {eta} left";
-    let style = ProgressStyle::with_template(template).expect("the template is valid");
-    ProgressBar::new(0).with_style(style)
+/// Returns in how many of the last superbatches the validation loss rose without a break, if the training loss fell over
+/// them.
+fn overfitting(records: &[SuperbatchRecord]) -> usize {
+    let rises = |pair: &&[SuperbatchRecord]| pair[1].selection_loss > pair[0].selection_loss;
+    let count = records.windows(2).rev().take_while(rises).count();
+    let fell = records.last().is_some_and(|last| last.training_loss < records[records.len() - 1 - count].training_loss);
+    if count >= OVERFITTING && fell { count } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overfitting_is_rising_validation_loss_with_falling_training_loss() {
+        let records = |losses: &[(f64, f64)]| -> Vec<SuperbatchRecord> {
+            let record = |(superbatch, &(training_loss, selection_loss))| SuperbatchRecord {
+                superbatch,
+                rate: 1e-3,
+                wdl: 0.1,
+                training_loss,
+                validation_loss: selection_loss,
+                average_loss: None,
+                selection_loss,
+                positions_per_second: 1.0,
+            };
+            (1..).zip(losses).map(record).collect()
+        };
+        let count = |losses: &[(f64, f64)]| overfitting(&records(losses));
+        assert_eq!(count(&[]), 0);
+        assert_eq!(count(&[(5.0, 5.0), (4.0, 4.0), (3.0, 3.0), (2.0, 2.0)]), 0);
+        assert_eq!(count(&[(5.0, 5.0), (4.0, 4.0), (3.0, 4.1), (2.0, 4.2)]), 0);
+        assert_eq!(count(&[(5.0, 5.0), (4.0, 4.0), (3.0, 4.1), (2.0, 4.2), (1.0, 4.3)]), 3);
+        assert_eq!(count(&[(4.0, 4.0), (3.0, 4.1), (2.0, 4.2), (1.0, 4.3), (0.5, 4.4)]), 4);
+        // Both rise: the learning rate is too high, say.
+        assert_eq!(count(&[(4.0, 4.0), (4.1, 4.1), (4.2, 4.2), (4.3, 4.3)]), 0);
+    }
 }

@@ -1,6 +1,5 @@
 //! Whole training runs on small data: convergence, determinism, resumption after a kill, and refusals.
 
-use indicatif::ProgressBar;
 use kiln_trainer::checkpoint::Progress;
 use kiln_trainer::config::Config;
 use kiln_trainer::run::Training;
@@ -33,9 +32,14 @@ fn fit(folder: &Path, threads: usize, stop: impl Fn(&Progress) -> bool + Send) -
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let mut training = Training::open(Config::read(&folder.join("run.toml")).unwrap()).unwrap();
-        training.fit(&ProgressBar::hidden(), stop).unwrap();
+        training.fit(|_| (), stop).unwrap();
         training.progress().clone()
     })
+}
+
+/// Returns the best network.
+fn best(folder: &Path) -> Vec<u8> {
+    fs::read(folder.join("out/net.best.nnue.zst")).unwrap()
 }
 
 fn asset(folder: &Path) -> Vec<u8> {
@@ -92,6 +96,7 @@ fn a_kill_changes_nothing() {
         };
         assert_eq!(losses(&whole), losses(&parts));
         assert!(asset(folders[0].path()) == asset(killed), "{network}");
+        assert!(best(folders[0].path()) == best(killed), "{network}");
     }
 }
 
@@ -150,6 +155,7 @@ fn a_kill_at_any_moment_loses_no_checkpoint() {
     }
     assert!(killed.status().unwrap().success());
     assert!(asset(folders[0].path()) == asset(folders[1].path()));
+    assert!(best(folders[0].path()) == best(folders[1].path()));
 }
 
 #[test]
@@ -164,6 +170,10 @@ fn checkpoints_of_other_runs_or_damaged_are_refused() {
     let mut bad = good.clone();
     let place = bad.len() / 2;
     bad[place] ^= 1;
+    let mut old = good.clone();
+    old[7] = b'2';
+    fs::write(&file, &old).unwrap();
+    assert!(refusal().contains("another version of the trainer"), "{}", refusal());
     for bytes in [&bad[..], &good[..good.len() / 2], b""] {
         fs::write(&file, bytes).unwrap();
         assert!(refusal().contains("not a complete checkpoint"), "{}", refusal());
@@ -194,4 +204,86 @@ fn training_starts_from_an_asset() {
     fs::write(&settings, text.replace(&format!("[network]\n{SINGLE}\n"), "").replace("5e-3", "1e-4")).unwrap();
     let after = fit(folder.path(), 2, |_| false).records[0].validation_loss;
     assert!(after < before * 1.05, "{before} {after}");
+}
+
+#[test]
+fn the_best_network_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path(), SINGLE, 6, 10);
+    let settings = folder.path().join("run.toml");
+    // The learning rate rises until the network unlearns; the proportion of results changes too.
+    let text = fs::read_to_string(&settings).unwrap();
+    let text =
+        text.replace("kind = \"cosine\", start = 5e-3, end = 5e-4", "kind = \"linear\", start = 1e-4, end = 1e-1");
+    let text = text.replace("kind = \"constant\", value = 0.1", "kind = \"linear\", start = 0.0, end = 0.2");
+    fs::write(&settings, text).unwrap();
+    let mut training = Training::open(Config::read(&settings).unwrap()).unwrap();
+    let mut lines = Vec::new();
+    training.fit(|line| lines.push(line.to_owned()), |_| false).unwrap();
+    let records = &training.progress().records;
+    let best_record = training.best().unwrap();
+    assert!(records.iter().all(|record| best_record.selection_loss <= record.selection_loss));
+    assert!((2..6).contains(&best_record.superbatch), "{records:?}");
+    // With the last proportion of results, the selection loss is the validation loss.
+    let last = records.last().unwrap();
+    assert_eq!(last.validation_loss, last.selection_loss);
+    assert_ne!(records[0].validation_loss, records[0].selection_loss);
+    assert!(best(folder.path()) != asset(folder.path()));
+    // A run that is stopped after the best superbatch has that network.
+    let batches = 10 * best_record.superbatch;
+    let again = tempfile::tempdir().unwrap();
+    prepare(again.path(), SINGLE, 6, 10);
+    fs::copy(&settings, again.path().join("run.toml")).unwrap();
+    fit(again.path(), 1, |progress| progress.batches == batches);
+    assert!(best(folder.path()) == asset(again.path()));
+    assert!(lines.iter().any(|line| line.starts_with("superbatch 2 of 6: training loss ")), "{lines:?}");
+    assert!(lines.last().unwrap().ends_with(&format!("superbatch {} is better", best_record.superbatch)), "{lines:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_saves_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path(), SINGLE, 4000, 30);
+    let child = Command::new(env!("CARGO_BIN_EXE_kiln-trainer"))
+        .arg("fit")
+        .arg(folder.path().join("run.toml"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !folder.path().join("out/net.checkpoint").exists() {
+        assert!(start.elapsed().as_secs() < 60, "no superbatch ends");
+        thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // The program does not print off a terminal before some seconds have passed, except the lines of superbatches.
+    thread::sleep(std::time::Duration::from_secs(6));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let (out, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(out.lines().any(|line| line.contains(" positions/s, ") && line.ends_with(" left")), "{out}");
+    let done: u64 = error.split(' ').find_map(|word| word.parse().ok()).unwrap_or_else(|| panic!("{error}"));
+    assert!(error.starts_with("kiln-trainer: stopped: ") && error.ends_with("the same command goes on\n"), "{error}");
+    let training = Training::open(Config::read(&folder.path().join("run.toml")).unwrap()).unwrap();
+    assert_eq!(training.progress().batches, done);
+}
+
+#[test]
+fn help_is_printed() {
+    let run = |words: &[&str]| Command::new(env!("CARGO_BIN_EXE_kiln-trainer")).args(words).output().unwrap();
+    for words in [&["--help"][..], &["-h"], &["help"], &["fit", "--help"], &["check", "-h"]] {
+        let output = run(words);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{words:?}");
+        assert!(text.contains("kiln-trainer fit CONFIG.toml") && text.contains(".best.nnue.zst"), "{words:?}: {text}");
+    }
+    for (words, expected) in
+        [(&[][..], "a command and a run file are required"), (&["hlep"], "unknown command \"hlep\"")]
+    {
+        let output = run(words);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && text.contains(expected) && text.contains("kiln-trainer help"), "{text}");
+    }
 }

@@ -23,7 +23,12 @@ pub enum AssetError {
     /// The file has another version of the format.
     Version(u16),
     /// The file ends within the header.
-    Truncated,
+    Truncated {
+        /// Bytes in the file.
+        found: usize,
+        /// Bytes to the end of the header, as far as the file still says.
+        expected: usize,
+    },
     /// The header cannot be decoded.
     Header(bincode::error::DecodeError),
     /// The length of the header differs from the one stated.
@@ -65,8 +70,36 @@ pub enum AssetError {
         /// The first control character.
         found: char,
     },
-    /// The payload cannot be decompressed to the length that the header implies.
-    Payload(std::io::Error),
+    /// The payload cannot be decompressed.
+    Payload {
+        /// Offset in the file near which it is damaged.
+        place: usize,
+        /// Bytes that could be decompressed.
+        found: usize,
+        /// Bytes expected.
+        expected: usize,
+    },
+    /// The file ends within the payload.
+    Cut {
+        /// Bytes in the file.
+        length: usize,
+        /// Bytes that could be decompressed.
+        found: usize,
+        /// Bytes expected.
+        expected: usize,
+    },
+    /// The payload is longer than the header implies.
+    TooMuch {
+        /// Bytes expected.
+        expected: usize,
+    },
+    /// Something follows the payload.
+    Trailing {
+        /// Its bytes.
+        more: usize,
+        /// Its offset in the file.
+        place: usize,
+    },
     /// The payload has another length than the header implies.
     Length {
         /// Bytes found.
@@ -115,7 +148,13 @@ impl fmt::Display for AssetError {
             Self::TooLong { length, limit } => write!(f, "it has {length} bytes, expected at most {limit}"),
             Self::NotAnAsset => write!(f, "not a network asset: it does not begin with {}", MAGIC.escape_ascii()),
             Self::Version(found) => write!(f, "the format version is {found}, expected {VERSION}"),
-            Self::Truncated => write!(f, "the file ends within its header"),
+            Self::Truncated { found, expected } => {
+                write!(
+                    f,
+                    "the file ends within its header: it has {found} bytes, and {} are missing up to the payload",
+                    expected - found
+                )
+            }
             Self::Header(error) => write!(f, "unreadable header: {error}"),
             Self::HeaderLength { stated, read } => {
                 write!(f, "the header has {read} bytes, but the file states {stated}")
@@ -128,7 +167,23 @@ impl fmt::Display for AssetError {
             Self::Character { field, found } => {
                 write!(f, "{field} holds {found:?}, expected no control characters")
             }
-            Self::Payload(error) => write!(f, "the payload cannot be decompressed: {error}"),
+            Self::Payload { place, found, expected } => write!(
+                f,
+                "the payload cannot be decompressed: the file is damaged near byte {place}, after {found} of the \
+                 {expected} bytes of weights"
+            ),
+            Self::Cut { length, found, expected } => write!(
+                f,
+                "the file is cut off after {length} bytes, within its payload: they hold {found} of the {expected} \
+                 bytes of weights, {} are missing",
+                expected.saturating_sub(*found)
+            ),
+            Self::TooMuch { expected } => {
+                write!(f, "the payload has more than the {expected} bytes expected for the shape in the header")
+            }
+            Self::Trailing { more, place } => {
+                write!(f, "{more} more bytes follow the payload, which ends at byte {place} of the file")
+            }
             Self::Length { found, expected } => {
                 write!(f, "the payload has {found} bytes, expected {expected} for the shape in the header")
             }

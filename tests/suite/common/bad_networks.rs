@@ -19,14 +19,18 @@ pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
         bytes
     };
     let name = good.windows(12).position(|bytes| bytes == b"to be broken").expect("the header holds the name");
+    let mut damaged = good.clone();
+    let payload = damaged.windows(4).position(|bytes| bytes == [0x28, 0xb5, 0x2f, 0xfd]).expect("zstd's first bytes");
+    damaged[payload] ^= 1;
     vec![
         (Vec::new(), "not a network asset: it does not begin with KILNNNUE"),
         (good[..7].into(), "not a network asset: it does not begin with KILNNNUE"),
         (b"\x28\xb5\x2f\xfd something else".into(), "not a network asset: it does not begin with KILNNNUE"),
         (good[..9].into(), "the file ends within its header"),
         (good[..50].into(), "the file ends within its header"),
-        (good[..good.len() - 1].into(), "the payload cannot be decompressed: "),
-        ([&good[..], &[0]].concat(), "the payload cannot be decompressed: "),
+        (good[..good.len() - 1].into(), "the file is cut off after "),
+        ([&good[..], &[0]].concat(), "1 more bytes follow the payload, "),
+        (damaged, "the payload cannot be decompressed: the file is damaged near byte "),
         (with_byte(8, 5), "the format version is 5, expected 4"),
         // A flipped bit in a header that still can be decoded.
         (with_byte(name, b'T'), "the contents do not have the SHA-256 that the header states: the file is damaged"),
@@ -34,6 +38,6 @@ pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
         (changed(|asset| asset.header.output_buckets[32] = 8), "output_buckets is 8, expected 0 to 7"),
         (changed(|asset| asset.features[5] = 2000), "the feature weights can overflow: "),
         // A zip bomb: 32 MiB of zeros in a few hundred bytes.
-        (changed(|asset| asset.features = vec![0; 1 << 24]), "the payload cannot be decompressed: "),
+        (changed(|asset| asset.features = vec![0; 1 << 24]), "the payload has more than the "),
     ]
 }

@@ -5,6 +5,7 @@ use kiln::board::Position;
 use kiln::data::{self, Sidecar};
 use kiln::nnue::Network;
 use kiln::tablebases::{Files, MAX_PIECES};
+use kiln::tools::paint::Paint;
 use kiln::tools::{eval, net};
 use kiln::uci::{Command, Engine, SetPosition, parse};
 use kiln_gen::network::{Asset, AssetError, MAGIC, VERSION};
@@ -195,7 +196,7 @@ impl Cache {
     }
 
     fn scores(network: &Network) -> String {
-        FENS.map(|fen| eval::describe(&fen.parse().unwrap(), network)).concat()
+        FENS.map(|fen| eval::describe(&fen.parse().unwrap(), network, Paint::Plain)).concat()
     }
 
     /// Overwrites bytes of the cache file, then changes its length. See [`Cache::replaced`].
