@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`types`] | [`Square`](types::Square), [`Piece`](types::Piece), [`Move`](types::Move), [`Bitboard`](types::Bitboard), [`Score`](types::Score) |
 //! | [`tables`] | attacks, lines and keys, read in place from the blobs |
-//! | [`simd`] | the kernels for AVX-512, AVX2 and portable code |
+//! | [`simd`] | the kernels for AVX-512, AVX2, NEON and portable code |
 //! | [`board`] | [`Position`](board::Position): FEN, SAN, legal moves, attacks, static exchange evaluation |
 //! | [`data`] | games on disk, to train networks with |
 //! | [`nnue`] | [`Network`](nnue::Network) and [`Evaluator`](nnue::Evaluator) |

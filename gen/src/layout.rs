@@ -147,9 +147,9 @@ plain_structs! {
         /// Four times the lane opposite to that of [`Superpiece::inverse`], 0 where the superpiece does not reach: the
         /// index of the lane's first word in a vector of words.
         pub opposite: [[u16; 64]; 64],
-        /// For AVX2, by square and target, with the ranks of the targets in the order of [`AVX2_RANKS`]: 16 times the
-        /// distance less 1, plus where the target's lane is in a vector of 16 bytes (see [`avx2_lane`]); [`NO_SLOT`]
-        /// where a queen does not reach.
+        /// For AVX2 and NEON, by square and target, with the ranks of the targets in the order of [`AVX2_RANKS`]: 16
+        /// times the distance less 1, plus where the target's lane is in a vector of 16 bytes (see [`avx2_lane`]);
+        /// [`NO_SLOT`] where a queen does not reach.
         pub avx2_lanes: [[u8; 64]; 64],
         /// [`Superpiece::pieces`] with the ranks of the targets in the order of [`AVX2_RANKS`].
         pub avx2_pieces: [[u8; 64]; 64],
@@ -281,15 +281,15 @@ impl Cuckoo {
 /// Late move reductions in 1/1024 ply, by depth and move number.
 pub type Reductions = [[i16; 64]; 64];
 
-/// The order of the ranks in tables for AVX2, counted from 0.
+/// The order of the ranks in tables for AVX2 and NEON, counted from 0.
 ///
 /// Unpacking the low and the high bytes of 32-byte vectors works on halves of 16 bytes. With this order the low bytes
 /// of both vectors give the words of ranks 1 to 4, and the high bytes those of ranks 5 to 8 (from the engine
 /// Clockwork).
 pub const AVX2_RANKS: [usize; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
-/// Returns where the byte of a lane, 0 to 7, is in a vector of 16 bytes that AVX2 code makes of all lanes. A second
-/// byte of the opposite lane is at the index with the lowest two bits inverted.
+/// Returns where the byte of a lane, 0 to 7, is in a vector of 16 bytes that AVX2 and NEON code makes of all lanes. A
+/// second byte of the opposite lane is at the index with the lowest two bits inverted.
 pub const fn avx2_lane(lane: usize) -> u8 {
     // Two lanes to a group of four bytes; of the eight bytes of a 64-bit number the upper half is two lanes further.
     [0, 8, 4, 12][lane % 4] + 2 + (lane / 4) as u8

@@ -86,7 +86,7 @@ fn read_king_buckets(value: OsString) -> Result<[u8; 64], String> {
             .map_err(|error| format!("cannot read the king buckets from {}: {error}", value.display()))?,
     };
     let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
-    let numbers: Option<Vec<u8>> = words.map(|word| word.parse().ok()).collect();
+    let numbers: Option<Vec<u8>> = words.map(|word| word.parse::<u8>().ok()).collect();
     numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(|| {
         let max = MAX_FEATURE_SETS - 1;
         format!("bad king buckets: expected 64 numbers from 0 to {max} for a1 to h8, separated by commas or spaces")

@@ -2,7 +2,7 @@
 
 use super::sums;
 use super::superpiece::Places;
-use super::{Aligned, Row, RowUpdate, Spread, Wordboard, portable};
+use super::{Aligned, PLACES, Row, RowUpdate, Spread, Wordboard, portable};
 use kiln_gen::layout::Packing;
 use std::arch::x86_64::*;
 
@@ -84,23 +84,6 @@ pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
         }
     }
 }
-
-/// The positions of the set bits of each byte, in ascending order: a replacement for the compress instruction of
-/// AVX-512.
-static PLACES: [[u8; 8]; 256] = {
-    let mut places = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut left, mut count) = (byte, 0);
-        while left != 0 {
-            places[byte][count] = left.trailing_zeros() as u8;
-            left &= left - 1;
-            count += 1;
-        }
-        byte += 1;
-    }
-    places
-};
 
 /// As [`portable::sparse_dot`].
 #[inline]

@@ -10,12 +10,19 @@ pub mod superpiece;
 pub mod avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw"))]
 pub mod avx512;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+pub mod neon;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2", not(target_feature = "avx512bw")))]
 pub use avx2 as native;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw"))]
 pub use avx512 as native;
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx2")))]
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+pub use neon as native;
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "avx2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+)))]
 pub use portable as native;
 
 /// The name of the instruction set that [`native`] uses.
@@ -23,6 +30,8 @@ pub const NAME: &str = if cfg!(all(target_arch = "x86_64", target_feature = "avx
     "AVX-512"
 } else if cfg!(all(target_arch = "x86_64", target_feature = "avx2")) {
     "AVX2"
+} else if cfg!(all(target_arch = "aarch64", target_feature = "neon")) {
+    "NEON"
 } else {
     "portable"
 };
@@ -61,7 +70,7 @@ pub struct Aligned<T>(pub T);
 #[repr(C, align(64))]
 pub struct Wordboard(pub [u16; 64]);
 
-/// Prefetches the cache line at `place`. Does nothing on targets other than x86-64.
+/// Prefetches the cache line at `place`. Does nothing on targets other than x86-64 and 64-bit ARM.
 #[inline]
 pub fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -70,7 +79,13 @@ pub fn prefetch<T>(place: &T) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the instruction is a hint that accesses nothing.
+    unsafe {
+        let place = std::ptr::from_ref(place);
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) place, options(nostack, readonly, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = place;
 }
 
@@ -89,6 +104,27 @@ pub static SQUARES: Aligned<[u8; 64]> = {
         square += 1;
     }
     Aligned(squares)
+};
+
+/// The positions of the set bits of each byte, in ascending order: a replacement for the compress instruction of
+/// AVX-512.
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "avx2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+static PLACES: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut left, mut count) = (byte, 0);
+        while left != 0 {
+            places[byte][count] = left.trailing_zeros() as u8;
+            left &= left - 1;
+            count += 1;
+        }
+        byte += 1;
+    }
+    places
 };
 
 #[cfg(test)]

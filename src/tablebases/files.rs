@@ -53,6 +53,8 @@ pub enum TablebaseError {
     Damaged(PathBuf),
     /// Another set of tablebases is open. There can be only one at a time.
     InUse,
+    /// The prober cannot reach a folder. On Windows it reaches only some on other drives than the current folder's.
+    OtherDrive(PathBuf),
     /// The prober rejects the files, or does not support this platform.
     Refused,
 }
@@ -69,6 +71,9 @@ impl fmt::Display for TablebaseError {
             Self::File(path, error) => write!(f, "cannot read the table {path:?}: {error}"),
             Self::Damaged(path) => write!(f, "{path:?} is not a complete Syzygy table"),
             Self::InUse => write!(f, "another set of tablebases is still open, and there can be only one at a time"),
+            Self::OtherDrive(path) => {
+                write!(f, "the tablebase prober cannot reach {path:?}: it is on another drive than the current folder")
+            }
             Self::Refused => write!(f, "the tablebase prober cannot use these tables on this platform"),
         }
     }
@@ -92,8 +97,8 @@ impl Files {
     /// each.
     ///
     /// # Errors
-    /// If a folder or table cannot be read, if there is no WDL table, or if a file has the name of a table but is no
-    /// complete table.
+    /// If a folder or table cannot be read, or a folder not be reached by the prober, if there is no WDL table, or if a
+    /// file has the name of a table but is no complete table.
     pub fn find(path: &str) -> Result<Self, TablebaseError> {
         let mut folders = Vec::new();
         // Keyed by name, because several folders may contain the same table.
@@ -117,7 +122,10 @@ impl Files {
         let pieces = of_type(WDL).map(|(_, &pieces)| pieces).max();
         let pieces = pieces.ok_or_else(|| TablebaseError::NoTables(path.into()))?;
         let dtz_materials = of_type(DTZ).map(|((material, _), _)| material.clone()).collect();
-        Ok(Self { folders, pieces, count: tables.len(), dtz_materials })
+        let found = Self { folders, pieces, count: tables.len(), dtz_materials };
+        // Now, because a set that is open is dropped before another is opened.
+        found.folders()?;
+        Ok(found)
     }
 
     /// Returns whether there is a DTZ table for the position's material.
@@ -135,9 +143,19 @@ impl Files {
     /// Returns the folders that contain tables, separated by colons as the prober expects.
     ///
     /// # Errors
-    /// [`TablebaseError::Refused`] if a path is not valid UTF-8.
+    /// [`TablebaseError::Refused`] if a path is not valid UTF-8, [`TablebaseError::OtherDrive`] if Windows has no path
+    /// without a drive letter.
     pub(super) fn folders(&self) -> Result<String, TablebaseError> {
-        let names: Option<Vec<&str>> = self.folders.iter().map(|folder| folder.to_str()).collect();
+        #[cfg(windows)]
+        let folders: &Vec<PathBuf> = {
+            let without = |folder: &PathBuf| {
+                super::drive::without_letter(folder).ok_or_else(|| TablebaseError::OtherDrive(folder.clone()))
+            };
+            &self.folders.iter().map(without).collect::<Result<_, _>>()?
+        };
+        #[cfg(not(windows))]
+        let folders = &self.folders;
+        let names: Option<Vec<&str>> = folders.iter().map(|folder| folder.to_str()).collect();
         names.map(|names| names.join(":")).ok_or(TablebaseError::Refused)
     }
 

@@ -1,6 +1,8 @@
 //! Syzygy endgame tablebases: the outcome of positions with few pieces (WDL), and the distance to the next capture or
 //! pawn move (DTZ).
 
+#[cfg(windows)]
+mod drive;
 mod files;
 #[cfg_attr(
     not(all(target_pointer_width = "64", any(target_arch = "x86_64", windows, target_vendor = "apple"))),

@@ -1,38 +1,19 @@
 //! The superpiece method for AVX2: a board of bytes in two registers, a board of words in four. The order of the bytes
 //! is from the engine Clockwork.
 
-use super::{Places, SLIDER_STEP, Superpiece};
-use crate::simd::{Aligned, SQUARES, Wordboard};
+use super::bytes::{STEPS, WINDOW_BITS};
+use super::{Places, Superpiece};
+use crate::simd::{SQUARES, Wordboard};
 use crate::tables::superpiece;
 use crate::types::{Color, Piece, Square};
-use kiln_gen::layout::pieces;
 use std::arch::x86_64::*;
 use std::array::from_fn;
 
 /// The method with AVX2.
 pub struct Avx2;
 
-/// Type bits of no piece.
-const NO_STEP: u8 = 0xe0;
-
-/// The bits of pieces in [`avx2_pieces`](kiln_gen::layout::Superpiece::avx2_pieces).
-const WINDOW_BITS: [u8; Piece::COUNT] = {
-    use pieces::{BISHOP, BLACK_PAWN, KING, KNIGHT, QUEEN, ROOK, WHITE_PAWN};
-    [WHITE_PAWN, BLACK_PAWN, KNIGHT, KNIGHT, BISHOP, BISHOP, ROOK, ROOK, QUEEN, QUEEN, KING, KING]
-};
-
 /// Bytes of all slots or squares.
 type Bytes = [__m256i; 2];
-
-static STEPS: Aligned<[u8; 64]> = {
-    let mut steps = [0; 64];
-    let mut slot = 0;
-    while slot < 64 {
-        steps[slot] = if slot % 8 == 0 { NO_STEP } else { SLIDER_STEP.0[slot / 8] as u8 };
-        slot += 1;
-    }
-    Aligned(steps)
-};
 
 #[inline(always)]
 fn load(bytes: &[u8; 64]) -> Bytes {

@@ -5,6 +5,11 @@
 //! articles on incremental attack tables by the author of the engine Rose. One step of the AVX-512 backend is Kiln's: a
 //! lane's slider becomes one bit of a word before it goes to the squares, where Rose sends its number.
 
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "avx2", not(target_feature = "avx512bw")),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+mod bytes;
 mod portable;
 pub use portable::Portable;
 
@@ -18,14 +23,25 @@ mod avx512;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw"))]
 pub use avx512::Avx512 as Native;
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx2")))]
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+pub use neon::Neon as Native;
+
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "avx2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+)))]
 pub use portable::Portable as Native;
 
 use super::{Aligned, Wordboard};
 use crate::types::{Color, Piece, Square};
 
 /// Whether [`Native`] uses vector instructions.
-pub const IS_VECTORIZED: bool = cfg!(all(target_arch = "x86_64", target_feature = "avx2"));
+pub const IS_VECTORIZED: bool = cfg!(any(
+    all(target_arch = "x86_64", target_feature = "avx2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+));
 
 /// A byteboard. Each byte is 0 or a place: bits 0 to 3 its id, bit 4 its color, bit 5 clear if it slides, then bit 6
 /// set if it moves diagonally, bit 7 set if it moves orthogonally. No slider has the id 0.
