@@ -34,17 +34,21 @@ pub struct Request {
 impl FromStr for Request {
     type Err = String;
 
-    /// Parses `N seed S book FILE|None`. Ignores the words that follow, which are for other engines.
+    /// Parses `N seed S book FILE|None`. Ignores the words that follow, which are for other engines; the file's name is
+    /// all words up to the last with which a file exists, or else one word.
     fn from_str(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
-        let [count, "seed", seed, "book", book, ..] = words[..] else {
+        let [count, "seed", seed, "book", first, ..] = words[..] else {
             return Err(format!("expected \"genfens N seed S book FILE\" or \"book None\", found \"genfens {text}\""));
         };
         let number = |text: &str| {
             text.parse()
                 .map_err(|_| format!("bad number {text:?} for genfens: expected a whole number from 0 to {}", u64::MAX))
         };
-        let book = Some(book).filter(|book| !book.eq_ignore_ascii_case("none")).map(PathBuf::from);
+        let book = (!first.eq_ignore_ascii_case("none")).then(|| {
+            let mut paths = (5..=words.len()).rev().map(|end| PathBuf::from(words[4..end].join(" ")));
+            paths.find(|path| path.is_file()).unwrap_or(first.into())
+        });
         Ok(Self { count: number(count)?, seed: number(seed)?, book })
     }
 }
@@ -93,7 +97,13 @@ mod tests {
         assert_eq!(request("3 seed 7 book None"), Ok(expected.clone()));
         assert_eq!(request("3 seed 7 book none extra=1"), Ok(expected.clone()));
         let book = Some("Books/a.epd".into());
-        assert_eq!(request("3 seed 7 book Books/a.epd"), Ok(Request { book, ..expected }));
+        assert_eq!(request("3 seed 7 book Books/a.epd"), Ok(Request { book, ..expected.clone() }));
+        assert_eq!(request("3 seed 7 book Books/a.epd extra=1"), request("3 seed 7 book Books/a.epd"));
+        let blanks = std::env::temp_dir().join(format!("kiln ü {}.epd", std::process::id()));
+        std::fs::write(&blanks, "").unwrap();
+        let found = request(&format!("3 seed 7 book {} extra=1", blanks.display()));
+        std::fs::remove_file(&blanks).unwrap();
+        assert_eq!(found, Ok(Request { book: Some(blanks), ..expected }));
         for bad in ["", "3", "3 seed 7", "3 seed 7 book", "x seed 7 book None", "3 seed -1 book None"] {
             let error = request(bad).unwrap_err();
             assert!(error.contains("genfens"), "{error}");
