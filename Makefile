@@ -61,10 +61,10 @@ universal:
 LEVEL = $(subst -,_,$(subst x86-64-,,$(CPU)))
 level:
 	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked -p kiln-universal $(ELSEWHERE)
-	ld -r --gc-sections -u kiln_start -u KILN_REQUIRED -o target/$(CPU)/all.o \
+	ld -r --gc-sections --force-group-allocation -u kiln_start -u KILN_REQUIRED -o target/$(CPU)/all.o \
 	    target/$(CPU)/$(HOST)/release/libkiln_universal.a
-	objcopy --keep-global-symbol=kiln_start --keep-global-symbol=KILN_REQUIRED \
-	    --redefine-sym kiln_start=kiln_start_$(LEVEL) --redefine-sym KILN_REQUIRED=KILN_REQUIRED_$(LEVEL) \
+	objcopy --redefine-sym kiln_start=kiln_start_$(LEVEL) --keep-global-symbol=kiln_start_$(LEVEL) \
+	    --redefine-sym KILN_REQUIRED=KILN_REQUIRED_$(LEVEL) --keep-global-symbol=KILN_REQUIRED_$(LEVEL) \
 	    target/$(CPU)/all.o target/$(CPU)/level.o
 
 TOOLS = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin
