@@ -6,8 +6,8 @@ use crate::search::Limits;
 use crate::search::Session;
 use std::time::Instant;
 
-/// The default depth in plies.
-pub const DEFAULT_DEPTH: u32 = 12;
+/// The default depth in plies: two to three seconds, long enough to measure the speed of a machine.
+pub const DEFAULT_DEPTH: u32 = 17;
 /// Megabytes of the transposition table. The signature depends on it.
 const HASH: usize = 16;
 
