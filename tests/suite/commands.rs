@@ -19,6 +19,18 @@ fn openings(request: &str) -> Vec<Position> {
 }
 
 #[test]
+fn the_version_names_network_instructions_and_compiler() {
+    let text = kiln(&["--version"]);
+    let lines: Vec<&str> = text.lines().collect();
+    let [version, network, instructions, compiler] = lines[..] else { panic!("{text}") };
+    assert!(version.starts_with(concat!("Kiln ", env!("CARGO_PKG_VERSION"))), "{text}");
+    assert!(network.contains(kiln::nnue::Network::embedded().name()), "{text}");
+    assert!(instructions.ends_with(kiln::simd::NAME) || instructions.contains(" with "), "{text}");
+    assert!(compiler.starts_with("compiled by rustc "), "{text}");
+    assert_eq!(kiln(&["compiler"]), text);
+}
+
+#[test]
 fn openings_without_a_book() {
     let found = openings("genfens 20 seed 1 book None");
     assert_eq!(found.len(), 20);
