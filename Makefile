@@ -55,7 +55,8 @@ UNIVERSAL := $(BINARY)
 endif
 universal:
 	+$(foreach level,$(LEVELS),$(MAKE) level CPU=$(level) &&) true
-	rustc --edition 2024 -O -C target-cpu=x86-64 -C panic=abort -C strip=symbols universal/main.rs -o "$(UNIVERSAL)" \
+	rustc --edition 2024 -O -C target-cpu=x86-64 -C target-feature=+crt-static -C panic=abort -C strip=symbols \
+	    universal/main.rs -o "$(UNIVERSAL)" \
 	    $(foreach level,$(LEVELS),-C link-arg=target/$(level)/level.o)
 
 LEVEL = $(subst -,_,$(subst x86-64-,,$(CPU)))
