@@ -74,8 +74,8 @@ mod tests {
             .filter_map(|word| word.parse().ok())
             .filter(|value: &f64| value.fract() != 0.0)
             .collect();
-        // The value of the queen, and the score.
-        assert!(values.len() >= 2 && values[0] > 5.0, "{text}");
+        // The value of the queen, and the score. With so few pieces networks differ by pawns.
+        assert!(values.len() >= 2 && values[0] > 3.0, "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with(" +---")).count(), 9);
     }
 
