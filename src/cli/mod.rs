@@ -11,7 +11,7 @@ use kiln::board::Position;
 use kiln::search::MAX_MEGABYTES;
 use kiln::tools::analyse::Analysis;
 use kiln::tools::paint::Paint;
-use kiln::tools::perft::{MAX_DEPTH, TOO_DEEP};
+use kiln::tools::perft::check_depth;
 use kiln::tools::speedtest::Speedtest;
 use kiln::tools::{MAX_THREADS, tables};
 use kiln::uci::{self, Command, ParseError};
@@ -95,7 +95,8 @@ pub fn parse() -> Result<Task, lexopt::Error> {
         return Err("--threads and --divide are for perft, as in: kiln perft 6 --threads 2".into());
     }
     let perft = |depth: &str, position| -> Result<Task, lexopt::Error> {
-        let depth = Some(read_depth(depth)?).filter(|&depth| depth <= MAX_DEPTH).ok_or(TOO_DEEP)?;
+        let depth = read_depth(depth)?;
+        check_depth(depth)?;
         Ok(Task::Perft(Box::new(Perft { position, depth, threads: threads.unwrap_or(1), divide })))
     };
     Ok(match words[..] {

@@ -1,7 +1,7 @@
 //! Completes principal variations that announce a mate but end before it, because TT cutoffs and pruning leave the
 //! last moves out.
 
-use super::transposition::TranspositionTable;
+use super::transposition::{TranspositionTable, TtEntry};
 use super::{MAX_PLY, Pv};
 use crate::board::Position;
 use crate::types::{Move, Score};
@@ -56,7 +56,7 @@ impl Finder<'_> {
         if left <= MAX_PROOF && self.forced_line(position, left, line) {
             return true;
         }
-        let best = |entry: super::transposition::TtEntry| entry.best.filter(|_| entry.score.is_mate());
+        let best = |entry: TtEntry| entry.best.filter(|_| entry.score.is_mate());
         let Some(mv) = self.tt.probe(position.key(), ply).and_then(best).filter(|&mv| position.is_legal(mv)) else {
             return false;
         };

@@ -7,8 +7,14 @@ use std::thread;
 
 /// The greatest depth that commands accept. Even the least trees of this depth take for ever, and each ply takes stack.
 pub const MAX_DEPTH: u32 = 99;
-/// What commands answer to a greater depth.
-pub const TOO_DEEP: &str = "the depth of perft is at most 99";
+
+/// Checks a depth that a user has asked for.
+///
+/// # Errors
+/// If it exceeds [`MAX_DEPTH`].
+pub fn check_depth(depth: u32) -> Result<(), String> {
+    if depth <= MAX_DEPTH { Ok(()) } else { Err(format!("the depth of perft is at most {MAX_DEPTH}")) }
+}
 
 /// Returns the number of move sequences of length `depth`. Counts the moves of the last ply without making them.
 pub fn perft(position: &Position, depth: u32) -> u64 {

@@ -580,8 +580,8 @@ impl Engine {
     }
 
     fn perft(&self, depth: u32) {
-        if depth > perft::MAX_DEPTH {
-            send!(self.output, "info string {}", perft::TOO_DEEP);
+        if let Err(reason) = perft::check_depth(depth) {
+            send!(self.output, "info string {reason}");
             return;
         }
         let mut total = 0;

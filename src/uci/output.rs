@@ -178,7 +178,7 @@ impl InfoPrinter {
         &self.lines
     }
 
-    /// Makes a line the best, in place of the others' order.
+    /// Moves a line to the front, before the better ones.
     pub fn put_first(&mut self, index: usize) {
         self.lines[..=index].rotate_right(1);
     }
