@@ -27,10 +27,10 @@ endif
 ELSEWHERE := --target-dir target/$(CPU) --target $(HOST)
 ifeq ($(CPU),native)
 BUILD := --target-dir target
-BUILT := target/release
+BUILT := target/dist
 else
 BUILD := $(ELSEWHERE)
-BUILT := target/$(CPU)/$(HOST)/release
+BUILT := target/$(CPU)/$(HOST)/dist
 endif
 ifeq ($(OS),Windows_NT)
 SUFFIX := .exe
@@ -40,7 +40,7 @@ BINARY := $(patsubst %.exe,%,$(EXE))$(SUFFIX)
 export EVALFILE
 
 engine:
-	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked --bin kiln --features "$(FEATURES)" $(BUILD)
+	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --profile dist --locked --bin kiln --features "$(FEATURES)" $(BUILD)
 	cp -f $(BUILT)/kiln$(SUFFIX) "$(BINARY)"
 
 LEVELS := x86-64-v2 x86-64-v3 x86-64-v4 x86-64-v4-vbmi
@@ -61,9 +61,9 @@ universal:
 
 LEVEL = $(subst -,_,$(subst x86-64-,,$(CPU)))
 level:
-	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --release --locked -p kiln-universal $(ELSEWHERE)
+	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --profile dist --locked -p kiln-universal $(ELSEWHERE)
 	ld -r --gc-sections --force-group-allocation -u kiln_start -u KILN_REQUIRED -o target/$(CPU)/all.o \
-	    target/$(CPU)/$(HOST)/release/libkiln_universal.a
+	    target/$(CPU)/$(HOST)/dist/libkiln_universal.a
 	objcopy --redefine-sym kiln_start=kiln_start_$(LEVEL) --keep-global-symbol=kiln_start_$(LEVEL) \
 	    --redefine-sym KILN_REQUIRED=KILN_REQUIRED_$(LEVEL) --keep-global-symbol=KILN_REQUIRED_$(LEVEL) \
 	    target/$(CPU)/all.o target/$(CPU)/level.o
@@ -74,11 +74,11 @@ PROFILE := $(abspath target/profile)
 pgo:
 	@"$(LLVM_PROFDATA)" --version >/dev/null 2>&1 || { echo "make pgo needs llvm-profdata: rustup component add llvm-tools, or LLVM_PROFDATA=path of one at least as new as Rust's profiles" >&2; exit 1; }
 	rm -rf "$(PROFILE)"
-	+RUSTFLAGS="$(FLAGS) -C profile-generate=$(PROFILE)" $(CARGO) build --release --locked --bin kiln --features "$(FEATURES)" $(ELSEWHERE)
-	target/$(CPU)/$(HOST)/release/kiln$(SUFFIX) bench >/dev/null
+	+RUSTFLAGS="$(FLAGS) -C profile-generate=$(PROFILE)" $(CARGO) build --profile dist --locked --bin kiln --features "$(FEATURES)" $(ELSEWHERE)
+	target/$(CPU)/$(HOST)/dist/kiln$(SUFFIX) bench >/dev/null
 	"$(LLVM_PROFDATA)" merge -o "$(PROFILE)/all.profdata" "$(PROFILE)"
-	+RUSTFLAGS="$(FLAGS) -C profile-use=$(PROFILE)/all.profdata" $(CARGO) build --release --locked --bin kiln --features "$(FEATURES)" $(ELSEWHERE)
-	cp -f target/$(CPU)/$(HOST)/release/kiln$(SUFFIX) "$(BINARY)"
+	+RUSTFLAGS="$(FLAGS) -C profile-use=$(PROFILE)/all.profdata" $(CARGO) build --profile dist --locked --bin kiln --features "$(FEATURES)" $(ELSEWHERE)
+	cp -f target/$(CPU)/$(HOST)/dist/kiln$(SUFFIX) "$(BINARY)"
 
 clean:
 	$(CARGO) clean

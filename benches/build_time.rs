@@ -4,11 +4,14 @@
 //! Builds crates that hold the same attack table of rooks and bishops and print its checksum. The magic factors for
 //! constant evaluation and the numbers of the text written in advance come from the generator, so that all tables are
 //! equal.
+//!
+//! Then it builds the engine, once as it is and once with this table as a constant, from nothing and after an edit.
 
 use kiln_gen::geometry::{BISHOP, ROOK, Step};
 use kiln_gen::layout::Magic;
 use kiln_gen::magic;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -109,6 +112,7 @@ fn main() -> std::io::Result<()> {
 }
 ";
 
+/// That of the engine.
 const SEED: u64 = 1;
 /// Folder and title. The others are compared with the last.
 const WAYS: [(&str, &str); 4] = [
@@ -158,30 +162,37 @@ fn compare(runs: usize) -> Result<(), String> {
         return Err(format!("the tables differ: {:?} and {:?}", results[0].printed, other.printed));
     }
     report(&results, runs);
-    Ok(())
+    compare_engines(&root)
 }
 
 fn profile(release: bool) -> &'static str {
     if release { "release" } else { "dev" }
 }
 
+/// Returns the source of the table by constant evaluation.
+fn constants() -> String {
+    let tables = magic::search(SEED);
+    let tuples = |magics: &[Magic; 64]| magics.map(|m| (m.mask, m.factor, m.offset, m.shift));
+    let magics = [&tables.sliders.rook, &tables.sliders.bishop].map(tuples);
+    let steps: [[Step; 4]; 2] = [ROOK, BISHOP];
+    format!(
+        "#![allow(long_running_const_eval)]\nconst ENTRIES: usize = {};\n\
+         const STEPS: [[(i8, i8); 4]; 2] = {steps:?};\n\
+         const MAGICS: [[(u64, u64, usize, u32); 64]; 2] = {magics:?};\n{CONST_EVALUATION}",
+        tables.attacks.len()
+    )
+}
+
 fn write_crates(root: &Path) -> std::io::Result<()> {
     let tables = magic::search(SEED);
     let generator = Path::new(env!("CARGO_MANIFEST_DIR")).join("gen");
     let entries = format!("const ENTRIES: usize = {};\n", tables.attacks.len());
-    let tuples = |magics: &[Magic; 64]| magics.map(|m| (m.mask, m.factor, m.offset, m.shift));
-    let magics = [&tables.sliders.rook, &tables.sliders.bishop].map(tuples);
-    let steps: [[Step; 4]; 2] = [ROOK, BISHOP];
-    let constants = format!(
-        "#![allow(long_running_const_eval)]\n{entries}const STEPS: [[(i8, i8); 4]; 2] = {steps:?};\n\
-         const MAGICS: [[(u64, u64, usize, u32); 64]; 2] = {magics:?};\n{CONST_EVALUATION}{CHECKSUM}"
-    );
     let text = |place| format!("{entries}{}{CHECKSUM}", SOURCE_TEXT.replace("TEXT", place));
     let numbers: Vec<String> = tables.attacks.iter().map(|entry| format!("{entry:#x}")).collect();
     let seeded = |script: &str| script.replace("SEED", &SEED.to_string());
 
     let files = [
-        ("constants", "main.rs", constants),
+        ("constants", "main.rs", constants() + CHECKSUM),
         ("text", "main.rs", text("\"table.rs\"")),
         ("text", "table.rs", format!("[{}]", numbers.join(",\n"))),
         ("printed", "main.rs", text("concat!(env!(\"OUT_DIR\"), \"/table.rs\")")),
@@ -221,6 +232,8 @@ struct Costs {
 #[derive(Clone, Copy)]
 struct Build {
     seconds: f64,
+    /// Time of all processors together, also of Cargo's children.
+    processor_seconds: f64,
     /// Resident memory of the largest process, including Cargo's children, in bytes.
     peak: u64,
 }
@@ -230,9 +243,7 @@ fn measure(folder: &Path, release: bool, runs: usize) -> Result<Costs, String> {
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let (mut cold, mut touched) = (Vec::new(), Vec::new());
     for _ in 0..runs {
-        if target.exists() {
-            fs::remove_dir_all(&target).map_err(|error| failed(&target, error))?;
-        }
+        remove(&target)?;
         cold.push(build(folder, &target, release)?);
         let main = folder.join("main.rs");
         let source = fs::read(&main).and_then(|source| fs::write(&main, source));
@@ -248,6 +259,14 @@ fn measure(folder: &Path, release: bool, runs: usize) -> Result<Costs, String> {
         return Err(format!("{} failed: {output:?}", binary.display()));
     }
     Ok(Costs { cold: median(cold), touched: median(touched), binary: size, printed })
+}
+
+/// Removes a folder that may be missing.
+fn remove(folder: &Path) -> Result<(), String> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(format!("{}: {error}", folder.display())),
+        _ => Ok(()),
+    }
 }
 
 fn median(mut builds: Vec<Build>) -> Build {
@@ -271,7 +290,102 @@ fn build(folder: &Path, target: &Path, release: bool) -> Result<Build, String> {
         let errors = errors.and_then(Result::ok).unwrap_or_default();
         return Err(format!("{} does not build:\n{errors}", folder.display()));
     }
-    Ok(Build { seconds, peak: used.rusage.maxrss })
+    let processor_seconds = (used.rusage.utime + used.rusage.stime).as_secs_f64();
+    Ok(Build { seconds, processor_seconds, peak: used.rusage.maxrss })
+}
+
+/// Builds the engine with its slider attacks as a blob and as a constant, and prints the times.
+fn compare_engines(root: &Path) -> Result<(), String> {
+    println!("\n| slider attacks of the engine | profile | cold, s | processor, s | after an edit, s | processor, s |");
+    println!("|---|---|---|---|---|---|");
+    for release in [false, true] {
+        let mut signatures = Vec::new();
+        for (name, title) in [("engine-constants", "constant evaluation"), ("engine", "blob by the build script")] {
+            eprintln!("{name}, {} ...", profile(release));
+            let folder = root.join(name);
+            let failed = |error: std::io::Error| format!("cannot write the engine to {}: {error}", folder.display());
+            copy_engine(&folder, name == "engine-constants").map_err(failed)?;
+            let target = folder.join("target");
+            remove(&target)?;
+            let cold = build(&folder, &target, release)?;
+            edit(&folder.join("src/search/alphabeta.rs")).map_err(failed)?;
+            let edited = build(&folder, &target, release)?;
+            println!(
+                "| {title} | {} | {:.1} | {:.1} | {:.1} | {:.1} |",
+                profile(release),
+                cold.seconds,
+                cold.processor_seconds,
+                edited.seconds,
+                edited.processor_seconds
+            );
+            let binary = target.join(if release { "release" } else { "debug" }).join("kiln");
+            let output = Command::new(&binary).args(["bench", "4"]).output().map_err(failed)?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            signatures.push(text.lines().last().and_then(|line| line.split(' ').next()).map(str::to_string));
+        }
+        if signatures[0] != signatures[1] || signatures[0].is_none() {
+            return Err(format!("the engines differ: bench 4 gives {signatures:?}"));
+        }
+    }
+    println!("\nThe edit is a new function in the search. Both engines have the same bench signature.");
+    Ok(())
+}
+
+/// Copies what builds the engine, with the attack table as a constant if `as_constant`.
+fn copy_engine(folder: &Path, as_constant: bool) -> std::io::Result<()> {
+    remove(&folder.join("src")).map_err(std::io::Error::other)?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for part in [
+        "Cargo.toml",
+        "Cargo.lock",
+        ".cargo",
+        "build.rs",
+        "src",
+        "gen",
+        "assets",
+        "benches",
+        "trainer",
+        "universal",
+        "README.md",
+    ] {
+        copy(&root.join(part), &folder.join(part))?;
+    }
+    if !as_constant {
+        return Ok(());
+    }
+    let path = folder.join("src/tables/mod.rs");
+    let source = fs::read_to_string(&path)?;
+    let embedded = "static SLIDER_ATTACKS: &[u64] = embed_list!(\"slider_attacks\");";
+    assert!(source.contains(embedded), "{} has changed: this benchmark must be, too", path.display());
+    let constant = source.replace(embedded, "static SLIDER_ATTACKS: &[u64] = &constants::ATTACKS;\nmod constants;");
+    fs::write(&path, constant)?;
+    fs::write(folder.join("src/tables/constants.rs"), constants().replace("static ATTACKS", "pub static ATTACKS"))
+}
+
+/// Copies a file or a folder.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !from.is_dir() {
+        return fs::copy(from, to).map(drop);
+    }
+    fs::create_dir_all(to)?;
+    fs::read_dir(from)?.try_for_each(|entry| {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))
+    })
+}
+
+/// Adds a function, and a use of it that the compiler must keep.
+fn edit(file: &Path) -> std::io::Result<()> {
+    let mut source = fs::read_to_string(file)?;
+    source += "
+fn noisy_targets(moves: &[crate::types::Move]) -> usize {
+    moves.iter().filter(|mv| mv.is_noisy()).map(|mv| mv.to().index()).sum()
+}
+
+#[used]
+static USE: fn(&[crate::types::Move]) -> usize = noisy_targets;
+";
+    fs::write(file, source)
 }
 
 fn report(results: &[Costs], runs: usize) {

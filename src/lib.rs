@@ -40,6 +40,7 @@
 //! The tables and their generator are a crate of their own, `kiln-gen`, for other engines.
 
 pub mod board;
+#[cfg(feature = "tools")]
 pub mod data;
 pub mod nnue;
 pub mod search;

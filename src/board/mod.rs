@@ -13,6 +13,7 @@ mod place;
 mod san;
 mod see;
 
+#[cfg(feature = "tools")]
 pub(crate) use fen::placement;
 pub use fen::{FenError, FenField};
 pub use game_history::{GameHistory, Status};

@@ -1,8 +1,8 @@
 //! Shards: files of compressed games, with sidecars.
 
+use super::record::record;
 use super::{Game, GameFileError};
 use kiln_gen::hexadecimal;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Write};
@@ -15,91 +15,86 @@ pub const MAX_RAW: usize = 14_900_000;
 /// The zstd compression level. Higher levels take much longer and gain little.
 const LEVEL: i32 = 9;
 
-/// The settings of a data generation run. Equal settings generate equal games.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Run {
-    /// The engine's name and version.
-    pub engine: String,
-    /// The engine's commit, if known.
-    pub commit: Option<String>,
-    /// The name of the network that played.
-    pub network: String,
-    /// The SHA-256 of the network's file.
-    pub network_sha256: String,
-    /// The random seed of all shards.
-    pub seed: u64,
-    /// Trainable positions in each full shard.
-    pub shard_positions: u64,
-    /// The soft node limit: a search starts no new iteration after this many nodes.
-    pub soft_nodes: u64,
-    /// The hard node limit, as a multiple of the soft one.
-    pub hard_factor: u64,
-    /// The size of the transposition table in megabytes.
-    pub hash: usize,
-    /// The percentage of games that start from double Chess960 positions.
-    pub frc_percent: u32,
-    /// The fewest and the most random plies at the start.
-    pub random_plies: [u32; 2],
-    /// The limit on the absolute value of a game's first score, in centipawns.
-    pub opening_score: i32,
-    /// Win adjudication: the score in centipawns, and for how many plies.
-    pub win: [i32; 2],
-    /// Draw adjudication: the largest score in centipawns, for how many plies, and from which ply on.
-    pub draw: [i32; 3],
-    /// The percentage of games that are not adjudicated.
-    pub unadjudicated_percent: u32,
-    /// The length in plies at which a game is adjudicated as a draw.
-    pub longest: usize,
-    /// The book from which games start; `None` without one, as in all runs before there were books.
-    #[serde(default)]
-    pub book: Option<OpeningBook>,
-    /// With fewer pieces on the board, games are not adjudicated except by their length.
-    #[serde(default)]
-    pub adjudicate_pieces: u32,
-}
+record! {
+    /// The settings of a data generation run. Equal settings generate equal games.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Run {
+        /// The engine's name and version.
+        pub engine: String,
+        /// The engine's commit, if known.
+        pub commit: Option<String>,
+        /// The name of the network that played.
+        pub network: String,
+        /// The SHA-256 of the network's file.
+        pub network_sha256: String,
+        /// The random seed of all shards.
+        pub seed: u64,
+        /// Trainable positions in each full shard.
+        pub shard_positions: u64,
+        /// The soft node limit: a search starts no new iteration after this many nodes.
+        pub soft_nodes: u64,
+        /// The hard node limit, as a multiple of the soft one.
+        pub hard_factor: u64,
+        /// The size of the transposition table in megabytes.
+        pub hash: usize,
+        /// The percentage of games that start from double Chess960 positions.
+        pub frc_percent: u32,
+        /// The fewest and the most random plies at the start.
+        pub random_plies: [u32; 2],
+        /// The limit on the absolute value of a game's first score, in centipawns.
+        pub opening_score: i32,
+        /// Win adjudication: the score in centipawns, and for how many plies.
+        pub win: [i32; 2],
+        /// Draw adjudication: the largest score in centipawns, for how many plies, and from which ply on.
+        pub draw: [i32; 3],
+        /// The percentage of games that are not adjudicated.
+        pub unadjudicated_percent: u32,
+        /// The length in plies at which a game is adjudicated as a draw.
+        pub longest: usize,
+        /// The book from which games start; `None` without one, as in all runs before there were books.
+        pub book: Option<OpeningBook> = None,
+        /// With fewer pieces on the board, games are not adjudicated except by their length.
+        pub adjudicate_pieces: u32 = 0,
+    }
 
-/// A book of positions from which games of a run start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OpeningBook {
-    /// The file's name.
-    pub file: String,
-    /// The file's SHA-256.
-    pub sha256: String,
-    /// The percentage of games that start from a line of the book.
-    pub percent: u32,
-    /// The fewest and the most random plies after the line's position.
-    pub random_plies: [u32; 2],
-}
+    /// A book of positions from which games of a run start.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OpeningBook {
+        /// The file's name.
+        pub file: String,
+        /// The file's SHA-256.
+        pub sha256: String,
+        /// The percentage of games that start from a line of the book.
+        pub percent: u32,
+        /// The fewest and the most random plies after the line's position.
+        pub random_plies: [u32; 2],
+    }
 
-/// A file of games in PGN that was imported.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Import {
-    /// The file's name.
-    pub file: String,
-    /// The file's SHA-256.
-    pub sha256: String,
-}
+    /// A file of games in PGN that was imported.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Import {
+        /// The file's name.
+        pub file: String,
+        /// The file's SHA-256.
+        pub sha256: String,
+    }
 
-/// The provenance of a shard, stored as JSON next to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sidecar {
-    /// The SHA-256 of the compressed shard.
-    pub sha256: String,
-    /// The number of games.
-    pub games: u64,
-    /// The number of moves in the games.
-    pub plies: u64,
-    /// The number of trainable positions.
-    pub positions: u64,
-    /// The runs that generated the games: several if shards were merged.
-    pub runs: Vec<Run>,
-    /// The files from which games were imported.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub imports: Vec<Import>,
+    /// The provenance of a shard, stored as JSON next to it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Sidecar {
+        /// The SHA-256 of the compressed shard.
+        pub sha256: String,
+        /// The number of games.
+        pub games: u64,
+        /// The number of moves in the games.
+        pub plies: u64,
+        /// The number of trainable positions.
+        pub positions: u64,
+        /// The runs that generated the games: several if shards were merged.
+        pub runs: Vec<Run>,
+        /// The files from which games were imported.
+        pub imports: Vec<Import> = Vec::new(),
+    }
 }
 
 impl Sidecar {

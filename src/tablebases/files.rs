@@ -55,8 +55,10 @@ pub enum TablebaseError {
     InUse,
     /// The prober cannot reach a folder. On Windows it reaches only some on other drives than the current folder's.
     OtherDrive(PathBuf),
-    /// The prober rejects the files, or does not support this platform.
+    /// The prober rejects the files.
     Refused,
+    /// The build has no prober.
+    Unsupported,
 }
 
 impl fmt::Display for TablebaseError {
@@ -74,7 +76,12 @@ impl fmt::Display for TablebaseError {
             Self::OtherDrive(path) => {
                 write!(f, "the tablebase prober cannot reach {path:?}: it is on another drive than the current folder")
             }
-            Self::Refused => write!(f, "the tablebase prober cannot use these tables on this platform"),
+            Self::Refused => write!(f, "the tablebase prober cannot use these tables"),
+            Self::Unsupported => write!(
+                f,
+                "this build has no tablebase prober, which needs the feature \"syzygy\" and a 64-bit system on x86-64, \
+                 Windows or macOS"
+            ),
         }
     }
 }

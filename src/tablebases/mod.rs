@@ -5,7 +5,11 @@
 mod drive;
 mod files;
 #[cfg_attr(
-    not(all(target_pointer_width = "64", any(target_arch = "x86_64", windows, target_vendor = "apple"))),
+    not(all(
+        feature = "syzygy",
+        target_pointer_width = "64",
+        any(target_arch = "x86_64", windows, target_vendor = "apple")
+    )),
     path = "no_prober.rs"
 )]
 mod prober;
@@ -84,7 +88,7 @@ impl Files {
     ///
     /// # Errors
     /// [`TablebaseError::InUse`] if another set is open, [`TablebaseError::Refused`] if the prober cannot use the
-    /// tables.
+    /// tables, [`TablebaseError::Unsupported`] if the build has none.
     pub fn open(self) -> Result<Tablebases, TablebaseError> {
         let prober = Prober::open(&self.folders()?)?;
         Ok(Tablebases { prober, files: self, dtz_probe: Mutex::new(()) })

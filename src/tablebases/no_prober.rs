@@ -1,4 +1,4 @@
-//! Replaces the prober on platforms that the crate `pyrrhic-rs` does not support.
+//! Replaces the prober without the feature `syzygy`, and on platforms that the crate `pyrrhic-rs` does not support.
 
 use super::{TablebaseError, Wdl};
 use crate::board::Position;
@@ -9,7 +9,7 @@ pub(super) enum Prober {}
 
 impl Prober {
     pub(super) fn open(_: &str) -> Result<Self, TablebaseError> {
-        Err(TablebaseError::Refused)
+        Err(TablebaseError::Unsupported)
     }
 
     pub(super) fn probe_wdl(&self, _: &Position) -> Option<Wdl> {

@@ -1,21 +1,32 @@
 //! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data, version;
 //! and what they share: interruption, progress, colours.
 
+#[cfg(feature = "tools")]
 pub mod analyse;
 pub mod bench;
+#[cfg(feature = "tools")]
 pub mod data;
+#[cfg(feature = "tools")]
 pub mod datagen;
 pub mod eval;
+#[cfg(feature = "tools")]
 pub mod genfens;
+#[cfg(feature = "tools")]
 pub mod interrupt;
+#[cfg(feature = "tools")]
 pub mod net;
+#[cfg(feature = "tools")]
 mod opening;
 pub mod paint;
 pub mod perft;
+#[cfg(feature = "tools")]
 pub mod progress;
+#[cfg(feature = "tools")]
 pub mod speedtest;
+#[cfg(feature = "tools")]
 pub mod tables;
 pub mod version;
+#[cfg(feature = "tools")]
 pub mod yardstick;
 
 /// The most threads that options and arguments allow.

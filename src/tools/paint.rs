@@ -1,7 +1,9 @@
 //! Colours in a terminal, and boards drawn with them.
 
 use crate::types::{Color, File, Piece, PieceType, Rank, Square};
+#[cfg(feature = "tools")]
 use console::Term;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Whether text is coloured.
@@ -26,12 +28,16 @@ pub struct Cell {
 
 impl Paint {
     /// Returns how to write to standard output: coloured if it is a terminal that has colours, unless the environment
-    /// variable `NO_COLOR` is set.
+    /// variable `NO_COLOR` is set. Always plain without the feature `tools`.
     pub fn of_stdout() -> Self {
-        Self::of(&Term::stdout())
+        #[cfg(feature = "tools")]
+        return Self::of(&Term::stdout());
+        #[cfg(not(feature = "tools"))]
+        Self::Plain
     }
 
     /// Returns how to write to a terminal, which may also be a file or pipe.
+    #[cfg(feature = "tools")]
     pub fn of(term: &Term) -> Self {
         if term.is_term() && term.features().colors_supported() { Self::Colored } else { Self::Plain }
     }
@@ -52,6 +58,14 @@ impl Paint {
             Self::Colored => format!("\x1b[{code}m{text}\x1b[0m"),
         }
     }
+}
+
+/// Removes colours from text, which has none without the feature `tools`.
+pub fn strip_colors(text: &str) -> Cow<'_, str> {
+    #[cfg(feature = "tools")]
+    return console::strip_ansi_codes(text);
+    #[cfg(not(feature = "tools"))]
+    Cow::Borrowed(text)
 }
 
 /// Returns the figurine of a piece. White and black ones have the same, in other colours: outlined ones are hard to see.

@@ -1,6 +1,6 @@
 //! How far a long command is: a bar in a terminal, and elsewhere a line now and then.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use console::{Term, truncate_str};
 use std::time::{Duration, Instant};
 
 /// The time from the start to the first line. Shorter commands print none.
@@ -50,7 +50,8 @@ impl Speed {
 #[derive(Debug)]
 pub struct ProgressDisplay {
     total: u64,
-    bar: ProgressBar,
+    /// Where the bar is drawn.
+    terminal: Option<Term>,
     speed: Speed,
     next_line: Instant,
     next_bar: Instant,
@@ -59,42 +60,60 @@ pub struct ProgressDisplay {
 impl ProgressDisplay {
     /// Starts a display of work of which an earlier run has done a part.
     pub fn new(total: u64, done: u64) -> Self {
-        let style = ProgressStyle::with_template("{bar:10} {wide_msg}").expect("the template is valid");
-        let bar = ProgressBar::new(total).with_style(style);
-        bar.set_position(done);
+        let terminal = Some(Term::stderr()).filter(Term::is_term);
         let now = Instant::now();
-        Self { total, bar, speed: Speed::new(now, done), next_line: now + FIRST_LINE, next_bar: now }
+        Self { total, terminal, speed: Speed::new(now, done), next_line: now + FIRST_LINE, next_bar: now }
     }
 
     /// Shows that `done` of the work is done. `describe` gets the work per second and returns a text, to which the time
     /// left is appended; `print` gets a line if one is due.
     pub fn update(&mut self, done: u64, describe: impl FnOnce(f64) -> String, print: impl FnOnce(&str)) {
         let now = Instant::now();
-        let due = if self.bar.is_hidden() { &mut self.next_line } else { &mut self.next_bar };
+        let (due, interval) = match self.terminal {
+            Some(_) => (&mut self.next_bar, BAR_INTERVAL),
+            None => (&mut self.next_line, LINE_INTERVAL),
+        };
         if now < *due {
             return;
         }
-        *due = now + if self.bar.is_hidden() { LINE_INTERVAL } else { BAR_INTERVAL };
+        *due = now + interval;
         self.speed.update(now, done);
         let text = line(&describe(self.speed.per_second()), self.total.saturating_sub(done), &self.speed);
-        if self.bar.is_hidden() {
-            print(&text);
-        } else {
-            self.bar.set_position(done);
-            self.bar.set_message(text);
+        match &self.terminal {
+            Some(terminal) => {
+                let text = format!("{} {text}", bar(done, self.total));
+                // A line as wide as the terminal would wrap in some.
+                let width = usize::from(terminal.size().1).saturating_sub(1);
+                // Nobody may be reading.
+                let _ = terminal.clear_line().and_then(|()| terminal.write_str(&truncate_str(&text, width, "")));
+            }
+            None => print(&text),
         }
     }
 
     /// Calls `print` while the bar is not on the screen.
     pub fn suspend(&self, print: impl FnOnce()) {
-        self.bar.suspend(print);
+        self.clear();
+        print();
+    }
+
+    fn clear(&self) {
+        if let Some(terminal) = &self.terminal {
+            let _ = terminal.clear_line();
+        }
     }
 }
 
 impl Drop for ProgressDisplay {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.clear();
     }
+}
+
+/// Draws how much is done, ten columns wide.
+fn bar(done: u64, total: u64) -> String {
+    let full = (10 * u128::from(done.min(total)) / u128::from(total.max(1))) as usize;
+    "█".repeat(full) + &"░".repeat(10 - full)
 }
 
 /// Appends the time left.
@@ -138,6 +157,13 @@ mod tests {
         assert_eq!([7.0, 9999.0, 123_456.0, 1_234_567.0, 2.5e9].map(short), ["7", "9999", "123 k", "1.23 M", "2.50 G"]);
         let times = [59, 61, 3600, 90_061, 40_000_000].map(|seconds| time_text(Duration::from_secs(seconds)));
         assert_eq!(times, ["59 s", "1 min 01 s", "1 h 00 min", "1 d 01 h", "more than a year"]);
+    }
+
+    #[test]
+    fn bars() {
+        let bars =
+            [(0, 0), (99, 1000), (500, 1000), (u64::MAX, u64::MAX), (7, 5)].map(|(done, total)| bar(done, total));
+        assert_eq!(bars, ["░░░░░░░░░░", "░░░░░░░░░░", "█████░░░░░", "██████████", "██████████"]);
     }
 
     #[test]

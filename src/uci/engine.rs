@@ -8,8 +8,10 @@ use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Clock, Limits, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
 use crate::tablebases::{Files, TablebaseError, Tablebases};
+#[cfg(feature = "tools")]
+use crate::tools::genfens;
 use crate::tools::paint::{self, Paint, piece_cell};
-use crate::tools::{bench, eval, genfens, perft, version};
+use crate::tools::{bench, eval, perft, version};
 use crate::types::Move;
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
@@ -288,6 +290,9 @@ impl Engine {
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => bench::bench(depth, &self.network, |line| send!(self.output, "{line}")),
+            #[cfg(not(feature = "tools"))]
+            Command::GenFens(_) => send!(self.output, "info string genfens needs a build with the feature \"tools\""),
+            #[cfg(feature = "tools")]
             Command::GenFens(request) => {
                 let print = |line: &str| send!(self.output, "{line}");
                 let done = request.parse().and_then(|request| genfens::genfens(&request, &self.network, print));

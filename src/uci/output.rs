@@ -3,6 +3,7 @@
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::{Bound, Report, Sink};
+use crate::tools::paint;
 use crate::types::{Move, Score, WinModel};
 use std::fmt::{self, Arguments, Write as _};
 use std::fs::File;
@@ -78,7 +79,7 @@ impl Streams {
         let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         let entry = format!("{hours:02}:{minutes:02}:{seconds:02}.{millis:03} {direction} {text}\n");
         // Colours are for terminals.
-        let entry = console::strip_ansi_codes(&entry);
+        let entry = paint::strip_colors(&entry);
         if let Err(error) = file.write_all(entry.as_bytes()) {
             self.log = None;
             self.write(format_args!("info string the debug log is closed: it cannot be written: {error}"));
