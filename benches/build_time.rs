@@ -334,20 +334,10 @@ fn compare_engines(root: &Path) -> Result<(), String> {
 /// Copies what builds the engine, with the attack table as a constant if `as_constant`.
 fn copy_engine(folder: &Path, as_constant: bool) -> std::io::Result<()> {
     remove(&folder.join("src")).map_err(std::io::Error::other)?;
+    fs::create_dir_all(folder)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for part in [
-        "Cargo.toml",
-        "Cargo.lock",
-        ".cargo",
-        "build.rs",
-        "src",
-        "gen",
-        "assets",
-        "benches",
-        "trainer",
-        "universal",
-        "README.md",
-    ] {
+    let parts = [".cargo", "Cargo.lock", "Cargo.toml", "LICENSE-MIT", "assets", "benches", "build.rs", "gen", "src"];
+    for part in parts.into_iter().chain(["trainer", "universal"]) {
         copy(&root.join(part), &folder.join(part))?;
     }
     if !as_constant {

@@ -335,17 +335,20 @@ impl Packing {
 
     /// Returns this packing for rows of two halves of `hidden / 2` numbers each, or the natural order if the halves do
     /// not fill pairs of vectors.
+    #[inline]
     pub const fn for_width(self, hidden: usize) -> Self {
         if hidden.is_multiple_of(2 * self.vector) { self } else { Self::PLAIN }
     }
 
     /// Returns this packing for rows of `hidden` bytes that are unpacked into words, or the natural order if they do
     /// not fill vectors.
+    #[inline]
     pub const fn for_row(self, hidden: usize) -> Self {
         if hidden.is_multiple_of(self.vector) { self } else { Self::PLAIN }
     }
 
     /// Returns the natural index of the number at `place` in memory.
+    #[inline]
     pub const fn number_at(self, place: usize) -> usize {
         // `vector` bytes are packed from as many 16-bit numbers, in two vectors.
         let (start, eight) = (place / self.vector * self.vector, place % self.vector / 8);
