@@ -42,6 +42,7 @@
 pub mod board;
 #[cfg(feature = "tools")]
 pub mod data;
+mod maps;
 pub mod nnue;
 pub mod search;
 pub mod simd;

@@ -170,9 +170,7 @@ impl Asset {
         if compressed.is_empty() {
             return Err(AssetError::Cut { length: bytes.len(), found: 0, expected });
         }
-        // The capacity bounds the decompressed length, whatever length the stream claims.
-        let payload =
-            zstd::bulk::decompress(compressed, expected).map_err(|_| diagnose(bytes.len(), compressed, expected))?;
+        let payload = decompress(bytes.len(), compressed, expected)?;
         if payload.len() != expected {
             return Err(AssetError::Length { found: payload.len(), expected });
         }
@@ -213,7 +211,8 @@ impl Asset {
         Self { header, features, feature_bias, pairs, weights }
     }
 
-    /// Encodes the asset for [`Asset::from_bytes`], with a new hash in the header.
+    /// Encodes the asset for [`Asset::from_bytes`], with a new hash in the header. Not in WebAssembly.
+    #[cfg(not(target_family = "wasm"))]
     pub fn to_bytes(&self) -> Vec<u8> {
         let payload = self.payload();
         let header = Header { sha256: self.header.hash(&payload), ..self.header.clone() }.to_bytes();
@@ -300,8 +299,22 @@ impl Asset {
     }
 }
 
+/// Decompresses the payload of a file of `file` bytes. `expected` bounds what it may take in memory, whatever length the
+/// stream claims.
+#[cfg(not(target_family = "wasm"))]
+fn decompress(file: usize, compressed: &[u8], expected: usize) -> Result<Vec<u8>, AssetError> {
+    zstd::bulk::decompress(compressed, expected).map_err(|_| diagnose(file, compressed, expected))
+}
+
+/// WebAssembly has no C library, which zstd needs.
+#[cfg(target_family = "wasm")]
+fn decompress(_: usize, _: &[u8], _: usize) -> Result<Vec<u8>, AssetError> {
+    Err(AssetError::Read(std::io::Error::new(ErrorKind::Unsupported, "WebAssembly cannot load networks")))
+}
+
 /// Returns why a payload cannot be decompressed to `expected` bytes: decompresses it again, piece by piece. zstd itself
 /// says neither what is missing nor where; built to be small, it has no messages at all.
+#[cfg(not(target_family = "wasm"))]
 fn diagnose(file: usize, compressed: &[u8], expected: usize) -> AssetError {
     let mut found = 0;
     let mut piece = alloc::vec![0; 1 << 16];

@@ -1,7 +1,8 @@
-//! Positions: the board and its state, legal moves, making moves, static exchange evaluation, FEN and SAN.
+//! Positions: the board and its state, legal moves, making moves, static exchange evaluation, FEN, SAN and PGN.
 
 mod attack_update;
 mod attacks;
+mod chess960;
 mod fen;
 mod game_history;
 mod keys;
@@ -9,10 +10,12 @@ mod legality;
 mod make;
 mod move_list;
 mod movegen;
+mod pgn;
 mod place;
 mod san;
 mod see;
 
+pub use chess960::CHESS960_POSITIONS;
 #[cfg(feature = "tools")]
 pub(crate) use fen::placement;
 pub use fen::{FenError, FenField};
@@ -20,6 +23,7 @@ pub use game_history::{GameHistory, Status};
 pub use keys::Keys;
 pub use make::IllegalMove;
 pub use move_list::{IntoIter, MAX_MOVES, MoveList};
+pub use pgn::{PgnGame, PgnReader};
 pub use place::piece_code;
 pub use see::SEE_VALUES;
 

@@ -26,7 +26,7 @@ mod record;
 mod shard;
 
 pub use game::{Game, Outcome, ScoredMove, rule_outcome};
-pub use pgn::{PgnGame, PgnGameError, PgnReader, read_pgn};
+pub use pgn::{PgnGameError, read_pgn};
 pub use read::{GameFileError, Reader, read};
 pub(crate) use shard::shard_path;
 pub use shard::{Import, MAX_RAW, OpeningBook, Run, SUFFIX, Shard, Sidecar, replace, shards, sidecar_path};

@@ -1,28 +1,14 @@
-//! A reader of games in PGN, with the scores that match tools write in comments.
+//! Games in PGN as training data, with the scores that match tools write in comments.
 
 use super::{Game, GameFileError, Outcome, ScoredMove};
-use crate::board::Position;
+use crate::board::{PgnGame, PgnReader};
 use crate::types::{Color, Score};
-use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::BufReader;
+use std::path::Path;
 
 /// The most plies to a mate that a comment may name.
 const MAX_MATE_PLIES: usize = 1000;
-
-/// A game as the file has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PgnGame {
-    /// The number of the line in which the game begins, counted from 1.
-    pub line: u64,
-    /// The values of the tags by their names.
-    pub tags: HashMap<String, String>,
-    /// The moves of the main line in standard algebraic notation, each with the comments after it.
-    pub moves: Vec<(String, String)>,
-    /// The result after the moves: `1-0`, `0-1`, `1/2-1/2` or `*`; `None` if the game breaks off.
-    pub result: Option<String>,
-}
 
 /// Why a game in PGN is no training data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +43,7 @@ impl PgnGame {
         if self.result.is_none() {
             return Err(bad("it breaks off without a result after the moves".into()));
         }
-        let mut position = match tag("FEN") {
-            Some(fen) => fen.parse().map_err(|error| bad(format!("{error}")))?,
-            None => Position::startpos(),
-        };
+        let mut position = self.start().map_err(|error| bad(error.to_string()))?;
         let mut game = Game { start: position.clone(), outcome, moves: Vec::with_capacity(self.moves.len()) };
         for (san, comment) in &self.moves {
             let here = |what| bad(format!("{what} at {}", position.fen(true)));
@@ -102,159 +85,24 @@ fn score(comment: &str) -> Option<i16> {
     Some((sign * size) as i16)
 }
 
-/// Iterates over the games of a file. Iteration ends after an error.
-pub struct PgnReader<I = BufReader<File>> {
-    file: PathBuf,
-    input: I,
-    line: Vec<u8>,
-    number: u64,
-    /// Whether `line` is the first of the next game, and not used yet.
-    is_pending: bool,
-    failed: bool,
-}
-
-/// Opens a file of games in PGN.
+/// Reads a file of games in PGN.
 ///
 /// # Errors
-/// If the file cannot be opened. The iterator returns errors of reading; errors in games come from
+/// If the file cannot be opened. The iterator returns errors of reading and ends after one; errors in games come from
 /// [`PgnGame::to_game`].
-pub fn read_pgn(file: &Path) -> Result<PgnReader, GameFileError> {
-    let input =
-        File::open(file).map_err(|error| GameFileError::of_file(file, format!("it cannot be read: {error}")))?;
-    Ok(PgnReader::new(file, BufReader::with_capacity(1 << 17, input)))
-}
-
-/// Where the reader is between two tokens.
-#[derive(Default)]
-struct State {
-    /// Within a comment in braces.
-    in_comment: bool,
-    /// The number of variations around.
-    depth: u32,
-}
-
-impl<I: BufRead> PgnReader<I> {
-    /// Returns a reader of games. Errors name `file`.
-    pub fn new(file: &Path, input: I) -> Self {
-        Self { file: file.into(), input, line: Vec::new(), number: 0, is_pending: false, failed: false }
-    }
-
-    /// Reads the next line; returns whether there is one.
-    fn next_line(&mut self) -> Result<bool, GameFileError> {
-        if !std::mem::take(&mut self.is_pending) {
-            self.line.clear();
-            self.number += 1;
-            let read = self.input.read_until(b'\n', &mut self.line);
-            read.map_err(|error| GameFileError::of_file(&self.file, format!("it cannot be read: {error}")))?;
-        }
-        Ok(!self.line.is_empty())
-    }
-
-    fn game(&mut self) -> Result<Option<PgnGame>, GameFileError> {
-        let mut game = PgnGame::default();
-        let mut state = State::default();
-        // A comment may span lines, but a line that is a tag begins a game, so that one unclosed brace does not
-        // swallow the rest of the file.
-        while game.result.is_none() && self.next_line()? {
-            let line = String::from_utf8_lossy(&self.line);
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('%') {
-                continue;
-            }
-            if let Some((name, value)) = tag(line) {
-                if !game.moves.is_empty() || state.in_comment {
-                    self.is_pending = true;
-                    break;
-                }
-                game.tags.insert(name.into(), value);
-            } else {
-                movetext(line, &mut state, &mut game);
-            }
-            if game.line == 0 {
-                game.line = self.number;
-            }
-        }
-        Ok((game.line > 0).then_some(game))
-    }
-}
-
-impl<I: BufRead> Iterator for PgnReader<I> {
-    type Item = Result<PgnGame, GameFileError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        let game = self.game();
-        self.failed = game.is_err();
-        game.transpose()
-    }
-}
-
-/// Returns the name and value of a tag: `[Name "value"]`, in which a backslash stands before quotes and backslashes.
-fn tag(line: &str) -> Option<(&str, String)> {
-    let (name, value) = line.strip_prefix('[')?.strip_suffix("\"]")?.split_once(" \"")?;
-    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_name.then(|| (name, value.replace("\\\"", "\"").replace("\\\\", "\\")))
-}
-
-/// Adds the moves and comments of a line, up to the game's result.
-fn movetext(line: &str, state: &mut State, game: &mut PgnGame) {
-    let mut rest = line;
-    if state.in_comment {
-        // The line break counts as a space.
-        comment(" ", state, game);
-    }
-    while let Some(first) = rest.chars().next() {
-        if state.in_comment {
-            let (text, after) = rest.split_once('}').unwrap_or((rest, ""));
-            comment(text, state, game);
-            state.in_comment = text.len() == rest.len();
-            rest = after;
-            continue;
-        }
-        let end = rest.find(|c: char| c.is_whitespace() || "{}();".contains(c)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end.max(first.len_utf8()));
-        rest = after;
-        match first {
-            '{' => {
-                state.in_comment = true;
-                comment(" ", state, game);
-            }
-            '(' => state.depth += 1,
-            ')' => state.depth = state.depth.saturating_sub(1),
-            // A comment up to the end of the line.
-            ';' => return,
-            _ if state.depth > 0 => {}
-            _ if ["1-0", "0-1", "1/2-1/2", "*"].contains(&word) => {
-                game.result = Some(word.into());
-                return;
-            }
-            _ => {
-                // `12.Nf3` is a move after its number; `$3`, `!?` and `12...` are none.
-                let san = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
-                let san = if word.starts_with("0-0") { word } else { san };
-                if san.starts_with(|c: char| c.is_ascii_alphabetic() || c == '0') {
-                    game.moves.push((san.into(), String::new()));
-                }
-            }
-        }
-    }
-}
-
-/// Adds text to the comments after the last move. Those in variations and before the first move do not count.
-fn comment(text: &str, state: &State, game: &mut PgnGame) {
-    if let Some((_, comments)) = game.moves.last_mut().filter(|_| state.depth == 0) {
-        comments.push_str(text);
-    }
+pub fn read_pgn(file: &Path) -> Result<impl Iterator<Item = Result<PgnGame, GameFileError>>, GameFileError> {
+    let failed = |error| GameFileError::of_file(file, format!("it cannot be read: {error}"));
+    let input = File::open(file).map_err(failed)?;
+    Ok(PgnReader::new(BufReader::with_capacity(1 << 17, input)).map(move |game| game.map_err(failed)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::Position;
 
     fn all(text: &str) -> Vec<PgnGame> {
-        PgnReader::new("test.pgn".as_ref(), text.as_bytes()).map(Result::unwrap).collect()
+        PgnReader::new(text.as_bytes()).map(Result::unwrap).collect()
     }
 
     /// Returns the only game of a text.

@@ -5,11 +5,11 @@
 
 use super::embedded::{Head, PACKING};
 use super::{FEATURE_SETS, HIDDEN, Network, PAIR_FEATURES, SHAPE};
+use crate::maps::{Mmap, MmapMut};
 use crate::types::WinModel;
 use kiln_gen::hexadecimal;
 use kiln_gen::layout::{ALIGN, Features, Plain};
 use kiln_gen::network::{Asset, AssetError, Header, NetworkShape, read_file};
-use memmap2::{Mmap, MmapMut};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::{self, File};

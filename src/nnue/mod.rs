@@ -19,13 +19,13 @@ pub use accumulator::{Evaluator, output_bucket};
 pub use embedded::{NAME, SHAPE};
 pub use file::LoadError;
 
+use crate::maps::Mmap;
 use crate::simd::{RowUpdate, native};
 use crate::types::WinModel;
 use embedded::{Head, PACKING, SHA256, WIN_DRAW_LOSS};
 use kiln_gen::embed;
 use kiln_gen::layout::Features;
 use kiln_gen::network::Threats;
-use memmap2::Mmap;
 use std::fmt;
 use std::sync::Arc;
 

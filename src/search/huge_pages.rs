@@ -1,6 +1,6 @@
 //! Large zeroed allocations in huge pages.
 
-use memmap2::MmapMut;
+use crate::maps::MmapMut;
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;

@@ -2,9 +2,9 @@
 
 use super::huge_pages::{self, OutOfMemory};
 use super::parameters as p;
+use crate::maps::MmapRaw;
 use crate::simd;
 use crate::types::{Move, Score};
-use memmap2::MmapRaw;
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -18,8 +18,8 @@ const AGES: u8 = 32;
 /// Stands for an entry without a static evaluation.
 const NO_EVAL: i16 = i16::MIN;
 
-/// The largest table that may be requested, in MB.
-pub const MAX_MEGABYTES: usize = 1 << 20;
+/// The largest table that may be requested, in MB. A 32-bit system has little memory to address.
+pub const MAX_MEGABYTES: usize = if cfg!(target_pointer_width = "64") { 1 << 20 } else { 512 };
 
 /// How a score relates to the true score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

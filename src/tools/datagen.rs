@@ -7,8 +7,6 @@
 
 mod selfplay;
 
-pub use super::opening::chess960;
-
 use super::opening::Book;
 use super::progress::{ProgressDisplay, short};
 use crate::data::{GameFileError, MAX_RAW, Run, Shard, Sidecar, shard_path};

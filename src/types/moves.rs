@@ -207,6 +207,9 @@ impl Move {
 }
 
 /// Formats the move in UCI notation, with castling as the king's move: [`Move::uci`] without Chess960.
+///
+/// There is no `FromStr`, because the kind of a move depends on the position: see
+/// [`Position::parse_move`](crate::board::Position::parse_move).
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.pad(&self.uci(false))

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the library, lowest first; see `docs/architecture.md`.
-const LIBRARY: &[&str] = &["types", "tables", "simd", "board", "data", "nnue", "tablebases", "search", "tools", "uci"];
+const LIBRARY: &[&str] =
+    &["maps", "types", "tables", "simd", "board", "data", "nnue", "tablebases", "search", "tools", "uci"];
 
 /// The modules inside `search`, lowest first.
 const SEARCH: &[&str] = &[

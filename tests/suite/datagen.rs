@@ -4,7 +4,6 @@
 use crate::common::{kiln, refusal, run, scratch};
 use kiln::board::GameHistory;
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
-use kiln::tools::datagen::chess960;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::BufReader;
@@ -198,7 +197,7 @@ fn games_are_read_back() {
     for (position, moves) in [
         (position.clone(), ["d5c6", "e8h8", "b7b8q", "a2b1n", "h2h4"]),
         (position, ["e1h1", "a2b1q", "b7b8r", "b1b8", "h2h4"]),
-        (chess960(123, 876), ["a2a4", "a7a5", "h2h3", "h7h5", "b2b4"]),
+        (Position::chess960(123, 876), ["a2a4", "a7a5", "h2h3", "h7h5", "b2b4"]),
     ] {
         let (start, mut current) = (position.clone(), position);
         let mut game = Game { start, outcome: Outcome::BlackWins, moves: Vec::new() };

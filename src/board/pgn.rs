@@ -1,0 +1,267 @@
+//! Portable Game Notation (PGN).
+
+use super::{FenError, Position};
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, BufRead};
+
+/// The tags that every game has.
+const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
+
+/// A game in PGN, as its text has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PgnGame {
+    /// The number of the line in which the game begins, counted from 1.
+    pub line: u64,
+    /// The values of the tags by their names.
+    pub tags: HashMap<String, String>,
+    /// The moves of the main line in standard algebraic notation, each with the comments after it.
+    pub moves: Vec<(String, String)>,
+    /// The result after the moves: `1-0`, `0-1`, `1/2-1/2` or `*`; `None` if the game breaks off.
+    pub result: Option<String>,
+}
+
+impl PgnGame {
+    /// Returns the position in which the game begins: that of the tag `FEN`, or the starting position.
+    ///
+    /// # Errors
+    /// If the FEN is invalid.
+    pub fn start(&self) -> Result<Position, FenError> {
+        self.tags.get("FEN").map_or(Ok(Position::startpos()), |fen| fen.parse())
+    }
+}
+
+/// Writes the game in export format: the seven tags that every game has, the others by their names, and the moves with
+/// their numbers in lines of at most 79 characters.
+impl fmt::Display for PgnGame {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let result = self.result.as_deref().unwrap_or("*");
+        let value = |name: &str| match (self.tags.get(name), name) {
+            (Some(value), _) => value,
+            (None, "Result") => result,
+            (None, "Date") => "????.??.??",
+            (None, _) => "?",
+        };
+        let mut others: Vec<&str> =
+            self.tags.keys().map(String::as_str).filter(|name| !ROSTER.contains(name)).collect();
+        others.sort_unstable();
+        for name in ROSTER.into_iter().chain(others) {
+            writeln!(f, "[{name} \"{}\"]", value(name).replace('\\', "\\\\").replace('"', "\\\""))?;
+        }
+        let start = self.start().unwrap_or(Position::startpos());
+        let first = 2 * usize::from(start.fullmove_number()) + start.side_to_move() as usize;
+        let mut words = Vec::new();
+        let mut needs_number = true;
+        for (ply, (san, comment)) in (first..).zip(&self.moves) {
+            if ply % 2 == 0 || needs_number {
+                words.push(format!("{}{}", ply / 2, if ply % 2 == 0 { "." } else { "..." }));
+            }
+            words.push(san.clone());
+            needs_number = !comment.trim().is_empty();
+            if needs_number {
+                words.extend(format!("{{{}}}", comment.trim()).split_whitespace().map(str::to_string));
+            }
+        }
+        words.push(result.into());
+        let mut width = 0;
+        for word in words {
+            let space = if width > 0 && width + 1 + word.len() <= 79 { " " } else { "\n" };
+            write!(f, "{space}{word}")?;
+            width = word.len() + if space == " " { width + 1 } else { 0 };
+        }
+        writeln!(f)
+    }
+}
+
+/// Iterates over the games of a text in PGN. Iteration ends after an error of reading.
+///
+/// The reader takes what it can: a move is any word like one, legal or not.
+///
+/// ```
+/// use kiln::board::PgnReader;
+///
+/// let game = PgnReader::new("[White \"A\"]\n\n1. e4 {best} e5 (1... c5) *".as_bytes()).next().unwrap()?;
+/// assert_eq!(game.tags["White"], "A");
+/// assert_eq!(game.moves, [("e4".into(), "best".into()), ("e5".into(), "".into())]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct PgnReader<I> {
+    input: I,
+    line: Vec<u8>,
+    number: u64,
+    /// Whether `line` is the first of the next game, and not used yet.
+    is_pending: bool,
+    failed: bool,
+}
+
+/// Where the reader is between two tokens.
+#[derive(Default)]
+struct State {
+    /// Within a comment in braces.
+    in_comment: bool,
+    /// The number of variations around.
+    depth: u32,
+}
+
+impl<I: BufRead> PgnReader<I> {
+    /// Returns a reader of games.
+    pub fn new(input: I) -> Self {
+        Self { input, line: Vec::new(), number: 0, is_pending: false, failed: false }
+    }
+
+    /// Reads the next line; returns whether there is one.
+    fn next_line(&mut self) -> io::Result<bool> {
+        if !std::mem::take(&mut self.is_pending) {
+            self.line.clear();
+            self.number += 1;
+            self.input.read_until(b'\n', &mut self.line)?;
+        }
+        Ok(!self.line.is_empty())
+    }
+
+    fn game(&mut self) -> io::Result<Option<PgnGame>> {
+        let mut game = PgnGame::default();
+        let mut state = State::default();
+        // A comment may span lines, but a line that is a tag begins a game, so that one unclosed brace does not
+        // swallow the rest of the file.
+        while game.result.is_none() && self.next_line()? {
+            let line = String::from_utf8_lossy(&self.line);
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('%') {
+                continue;
+            }
+            if let Some((name, value)) = tag(line) {
+                if !game.moves.is_empty() || state.in_comment {
+                    self.is_pending = true;
+                    break;
+                }
+                game.tags.insert(name.into(), value);
+            } else {
+                movetext(line, &mut state, &mut game);
+            }
+            if game.line == 0 {
+                game.line = self.number;
+            }
+        }
+        Ok((game.line > 0).then_some(game))
+    }
+}
+
+impl<I: BufRead> Iterator for PgnReader<I> {
+    type Item = io::Result<PgnGame>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let game = self.game();
+        self.failed = game.is_err();
+        game.transpose()
+    }
+}
+
+/// Returns the name and value of a tag: `[Name "value"]`, in which a backslash stands before quotes and backslashes.
+fn tag(line: &str) -> Option<(&str, String)> {
+    let (name, value) = line.strip_prefix('[')?.strip_suffix("\"]")?.split_once(" \"")?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name.then(|| (name, value.replace("\\\"", "\"").replace("\\\\", "\\")))
+}
+
+/// Adds the moves and comments of a line, up to the game's result.
+fn movetext(line: &str, state: &mut State, game: &mut PgnGame) {
+    let mut rest = line;
+    if state.in_comment {
+        // The line break counts as a space.
+        comment(" ", state, game);
+    }
+    while let Some(first) = rest.chars().next() {
+        if state.in_comment {
+            let (text, after) = rest.split_once('}').unwrap_or((rest, ""));
+            comment(text, state, game);
+            state.in_comment = text.len() == rest.len();
+            rest = after;
+            continue;
+        }
+        let end = rest.find(|c: char| c.is_whitespace() || "{}();".contains(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end.max(first.len_utf8()));
+        rest = after;
+        match first {
+            '{' => {
+                state.in_comment = true;
+                comment(" ", state, game);
+            }
+            '(' => state.depth += 1,
+            ')' => state.depth = state.depth.saturating_sub(1),
+            // A comment up to the end of the line.
+            ';' => return,
+            _ if state.depth > 0 => {}
+            _ if ["1-0", "0-1", "1/2-1/2", "*"].contains(&word) => {
+                game.result = Some(word.into());
+                return;
+            }
+            _ => {
+                // `12.Nf3` is a move after its number; `$3`, `!?` and `12...` are none.
+                let san = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
+                let san = if word.starts_with("0-0") { word } else { san };
+                if san.starts_with(|c: char| c.is_ascii_alphabetic() || c == '0') {
+                    game.moves.push((san.into(), String::new()));
+                }
+            }
+        }
+    }
+}
+
+/// Adds text to the comments after the last move. Those in variations and before the first move do not count.
+fn comment(text: &str, state: &State, game: &mut PgnGame) {
+    if let Some((_, comments)) = game.moves.last_mut().filter(|_| state.depth == 0) {
+        comments.push_str(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> PgnGame {
+        PgnReader::new(text.as_bytes()).next().unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let sans = ["Nf3", "Nf6", "Ng1", "Ng8"];
+        let game = PgnGame {
+            line: 1,
+            tags: [
+                ("Event", "a \"quoted\" \\ name"),
+                ("White", "A"),
+                ("Round", "7"),
+                ("Zone", "z"),
+                ("Annotator", "b"),
+            ]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
+            moves: (0..40).map(|i| (sans[i % 4].into(), if i == 2 { "why not" } else { "" }.into())).collect(),
+            result: Some("1/2-1/2".into()),
+        };
+        let text = game.to_string();
+        assert!(text.lines().all(|line| line.len() < 80), "{text}");
+        assert!(text.contains("1. Nf3 Nf6 2. Ng1 {why not} 2... Ng8 3. Nf3"), "{text}");
+        let lines: Vec<&str> = text.lines().take(10).collect();
+        assert_eq!(lines[1..3], ["[Site \"?\"]", "[Date \"????.??.??\"]"]);
+        assert_eq!(lines[7..], ["[Annotator \"b\"]", "[Zone \"z\"]", ""]);
+        let read = read(&text);
+        assert_eq!(
+            (&read.moves.iter().map(|(san, _)| san).collect::<Vec<_>>(), &read.result),
+            (&game.moves.iter().map(|(san, _)| san).collect::<Vec<_>>(), &game.result)
+        );
+        assert_eq!(read.moves[2].1.trim(), "why not");
+        assert!(game.tags.iter().all(|(name, value)| read.tags[name] == *value), "{text}");
+    }
+
+    #[test]
+    fn numbers_follow_the_fen() {
+        let game = read("[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 3 20\"]\n\n20... Kd7 21. O-O");
+        assert!(game.to_string().ends_with("\n\n20... Kd7 21. O-O *\n"), "{game}");
+        assert!(read("[FEN \"8\"]\n\n*").start().is_err());
+    }
+}
