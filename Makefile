@@ -7,6 +7,7 @@
 #   make FEATURES=tune       with search parameters as UCI options (docs/testing.md)
 #   make universal           one binary for every x86-64 processor, as kiln-VERSION-x86-64 or $(EXE) (Linux)
 #   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE, CPU and FEATURES
+#   make serve              the browser version at http://localhost:8000, or PORT; make web only builds it
 #   make clean               remove build outputs
 
 EXE ?= kiln
@@ -68,6 +69,20 @@ level:
 	    --redefine-sym KILN_REQUIRED=KILN_REQUIRED_$(LEVEL) --keep-global-symbol=KILN_REQUIRED_$(LEVEL) \
 	    target/$(CPU)/all.o target/$(CPU)/level.o
 
+# The engine may use 2 GB; a search runs on a stack of its own.
+WASM := -C target-feature=+simd128
+web:
+	@command -v npm >/dev/null || { echo "make web needs Node.js with npm" >&2; exit 1; }
+	@rustup target add wasm32-wasip1-threads wasm32-unknown-unknown || { echo "make web needs the targets wasm32-wasip1-threads and wasm32-unknown-unknown" >&2; exit 1; }
+	+RUSTFLAGS="$(WASM) -C link-arg=--initial-memory=134217728 -C link-arg=--max-memory=2147483648" \
+	    $(CARGO) build --profile dist --locked -p kiln-web --bin engine --target wasm32-wasip1-threads
+	+RUSTFLAGS="$(WASM)" $(CARGO) build --profile dist --locked -p kiln-web --lib --target wasm32-unknown-unknown
+	npm ci --prefix web --no-audit --no-fund
+	node web/build.js target/wasm32-wasip1-threads/dist/engine.wasm target/wasm32-unknown-unknown/dist/rules.wasm \
+	    target/web
+serve: web
+	node web/serve.js target/web $(PORT)
+
 TOOLS = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin
 LLVM_PROFDATA ?= $(firstword $(wildcard $(TOOLS)/llvm-profdata$(SUFFIX)) llvm-profdata)
 PROFILE := $(abspath target/profile)
@@ -84,4 +99,4 @@ clean:
 	$(CARGO) clean
 	rm -f "$(BINARY)" kiln-$(VERSION)-x86-64-v*
 
-.PHONY: engine release $(LEVELS) universal level pgo clean
+.PHONY: engine release $(LEVELS) universal level web serve pgo clean
