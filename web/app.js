@@ -502,8 +502,8 @@ $("start").onchange = () => {
     $("number").hidden = $("number-label").hidden = !isNumber
 }
 $("new").onclick = () => $("new-dialog").showModal()
-$("new-dialog").onclose = () => {
-    if ($("new-dialog").returnValue !== "start") return
+$("new-form").onsubmit = (event) => {
+    if (event.submitter?.value !== "start") return
     attempt(() => {
         const choice = new FormData($("new-form")).get("color")
         const color = choice === "random" ? "wb"[Math.floor(2 * Math.random())] : choice
@@ -524,8 +524,6 @@ $("new-dialog").onclose = () => {
         setUp({ fen, chess960: start === "random" || start === "number" || (start === "current" && game.chess960), color, level: LEVELS[$("level").value], clock })
     })
 }
-// The first of the dialog's values stays if it is closed by Escape.
-$("new-dialog").oncancel = () => ($("new-dialog").returnValue = "cancel")
 
 document.addEventListener("keydown", (event) => {
     const isTyping = event.target.closest("input, textarea, select, dialog, #board")

@@ -75,17 +75,34 @@ async function move(text) {
     await page.press("#move-text", "Enter")
 }
 
-/** Clicks on squares of the board. */
+/** Returns the middle of a square of the board. */
+async function middle(square) {
+    const box = await page.locator(`#board .square[data-square="${square}"]`).boundingBox()
+    return [box.x + box.width / 2, box.y + box.height / 2]
+}
+
 async function click(...squares) {
-    for (const square of squares) {
-        const box = await page.locator(`#board [data-square="${square}"]`).first().boundingBox()
-        await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
-    }
+    for (const square of squares) await page.mouse.click(...(await middle(square)))
 }
 
 const moves = () => page.locator("#moves button").allTextContents()
+
+/** Waits until the game has these moves. */
+async function played(expected, why = "") {
+    const isPlayed = (text) => [...document.querySelectorAll("#moves button")].map((move) => move.textContent).join(" ") === text
+    await page.waitForFunction(isPlayed, expected.join(" "), { timeout: 5000 }).catch(() => {})
+    assert.deepEqual(await moves(), expected, why)
+}
+
 const fen = () => page.inputValue("#fen")
-const shot = async (name) => SCREENSHOTS && page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
+
+/** Takes a picture when the pieces have come to rest. */
+async function shot(name) {
+    if (!SCREENSHOTS) return
+    await page.waitForTimeout(500)
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
+}
+
 const quiet = () => assert.deepEqual(errors, [])
 
 /** Runs the engine alone until a line matches, and returns all lines. */
@@ -160,12 +177,12 @@ test("moves by mouse, a mate, take back", async () => {
     await setUp("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1")
     await click("d1", "d8")
     await status(/White wins: checkmate \(1-0\)/)
-    assert.deepEqual(await moves(), ["Rd8#"])
+    await played(["Rd8#"])
     await shot("mate")
     await page.click("#takeback")
     await status(/White to move/)
     await click("d1", "h5")
-    assert.deepEqual(await moves(), [])
+    await played([])
     quiet()
 })
 
@@ -174,7 +191,7 @@ test("promotions ask for the piece", async () => {
     await click("a7", "a8")
     const rook = page.locator('[data-piece="wr"].promotion-dialog-button')
     await rook.click()
-    assert.deepEqual(await moves(), ["a8=R"])
+    await played(["a8=R"])
     quiet()
 })
 
@@ -199,7 +216,7 @@ test("PGN and FEN go in and out", async () => {
     const text = '[White "Morphy"]\n[Black "Duke"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 d6 {a comment} 3. d4 Bg4 (3... exd4) 4. dxe5 Bxf3 1-0'
     await page.fill("#pgn", text)
     await page.click('#pgn-form button:has-text("Load")')
-    assert.deepEqual(await moves(), ["e4", "e5", "Nf3", "d6", "d4", "Bg4", "dxe5", "Bxf3"])
+    await played(["e4", "e5", "Nf3", "d6", "d4", "Bg4", "dxe5", "Bxf3"])
     assert.equal(await page.textContent("#bottom-name"), "Morphy")
     const written = await page.inputValue("#pgn")
     assert.match(written, /\[White "Morphy"\]\n\[Black "Duke"\]\n\[Result "1-0"\]\n\n1\. e4 e5 2\. Nf3 d6 3\. d4 Bg4 4\. dxe5 Bxf3 1-0\n/)
@@ -221,7 +238,7 @@ test("Chess960: castling by mouse and by the engine's notation", async () => {
     assert.match(await page.inputValue("#pgn"), /\[Variant "Chess960"\]/)
     await setUp("4k3/8/8/8/8/8/8/1RK5 w B - 0 1")
     await click("c1", "b1")
-    assert.deepEqual(await moves(), ["O-O-O"])
+    await played(["O-O-O"])
     assert.match(await fen(), /^4k3\/8\/8\/8\/8\/8\/8\/2KR4 b/)
     quiet()
 })
@@ -252,7 +269,7 @@ test("by keyboard alone", async () => {
     await page.keyboard.type("Ke3")
     await page.keyboard.press("Enter")
     assert.match(await page.textContent("#message"), /"Ke3" is not a legal move/)
-    assert.deepEqual(await moves(), ["e4", "e5"])
+    await played(["e4", "e5"])
     await page.evaluate(() => document.activeElement.blur())
     await page.keyboard.press("ArrowLeft")
     await page.keyboard.press("ArrowLeft")
@@ -263,11 +280,12 @@ test("by keyboard alone", async () => {
     await page.keyboard.press("n")
     await page.keyboard.press("Tab")
     await page.keyboard.press("Escape")
-    assert.deepEqual(await moves(), ["e4", "e5"], "nothing is lost")
+    await page.waitForSelector("#new-dialog", { state: "hidden" })
+    await played(["e4", "e5"], "nothing is lost")
     await page.keyboard.press("n")
     await page.keyboard.press("Enter")
     await status(/Your move/)
-    assert.deepEqual(await moves(), [])
+    await played([])
     quiet()
 })
 
@@ -275,10 +293,8 @@ test("on a phone", async () => {
     await page.context().close()
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: "dark" })
     await newGame({ level: 2 })
-    for (const square of ["e2", "e4"]) {
-        const box = await page.locator(`#board [data-square="${square}"]`).first().boundingBox()
-        await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2)
-    }
+    await status(/Your move/)
+    for (const square of ["e2", "e4"]) await page.touchscreen.tap(...(await middle(square)))
     await page.waitForFunction(() => document.querySelectorAll("#moves button").length === 2)
     const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
     assert(width <= window, `${width} of ${window}`)
