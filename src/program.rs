@@ -11,7 +11,7 @@ use kiln::types::Move;
 use kiln::uci::Engine;
 use std::error::Error;
 use std::io::{self, BufReader, IsTerminal, Write};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -93,7 +93,7 @@ fn watch_perft(position: &Position, depth: u32, threads: usize) -> (Vec<(Move, u
     thread::scope(|scope| {
         let counter = scope.spawn(|| {
             let start = Instant::now();
-            let counts = perft::divide_watched(position, depth, threads, &progress);
+            let counts = perft::divide_watched(position, depth, threads, &progress, &AtomicBool::new(false));
             let time = start.elapsed();
             watcher.unpark();
             (counts, time)

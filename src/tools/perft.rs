@@ -2,7 +2,7 @@
 
 use crate::board::{MoveList, Position};
 use crate::types::Move;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 /// The greatest depth that commands accept. Even the least trees of this depth take for ever, and each ply takes stack.
@@ -33,6 +33,17 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
     }
 }
 
+/// Does what [`perft`] does until it is stopped, and then returns a part of the count.
+fn perft_until(position: &Position, depth: u32, stop: &AtomicBool) -> u64 {
+    // Smaller trees take no time.
+    if depth <= 4 {
+        return perft(position, depth);
+    }
+    let moves = position.moves();
+    let moves = moves.iter().take_while(|_| !stop.load(Relaxed));
+    moves.map(|&mv| perft_until(&position.make(mv), depth - 1, stop)).sum()
+}
+
 /// How far [`divide_watched`] is.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -49,14 +60,21 @@ pub struct Progress {
 /// # Panics
 /// If the system refuses a thread.
 pub fn divide(position: &Position, depth: u32, threads: usize) -> Vec<(Move, u64)> {
-    divide_watched(position, depth, threads, &Progress::default())
+    divide_watched(position, depth, threads, &Progress::default(), &AtomicBool::new(false))
 }
 
-/// Does what [`divide`] does, and keeps `progress` up to date.
+/// Does what [`divide`] does, and keeps `progress` up to date. Ends soon once `stop` is true; the counts are then
+/// incomplete.
 ///
 /// # Panics
 /// As [`divide`].
-pub fn divide_watched(position: &Position, depth: u32, threads: usize, progress: &Progress) -> Vec<(Move, u64)> {
+pub fn divide_watched(
+    position: &Position,
+    depth: u32,
+    threads: usize,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> Vec<(Move, u64)> {
     let roots = position.moves();
     let counts: Vec<AtomicU64> = roots.iter().map(|_| AtomicU64::new(0)).collect();
     // Pairs of a move and a reply are small enough to keep all threads busy until the end.
@@ -74,7 +92,7 @@ pub fn divide_watched(position: &Position, depth: u32, threads: usize, progress:
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
                 while let Some((root, position, depth)) = jobs.get(next_job.fetch_add(1, Relaxed)) {
-                    let leaves = perft(position, *depth);
+                    let leaves = perft_until(position, *depth, stop);
                     counts[*root].fetch_add(leaves, Relaxed);
                     progress.leaves.fetch_add(leaves, Relaxed);
                     progress.done.fetch_add(1, Relaxed);

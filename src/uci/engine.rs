@@ -108,6 +108,8 @@ struct RunningSearch {
     signals: Arc<Signals>,
     /// Whether the search ends by itself once it no longer ponders.
     is_bounded: bool,
+    /// Whether it is perft, for which `quit` waits: scripts send both at once.
+    is_perft: bool,
 }
 
 #[derive(Debug)]
@@ -229,7 +231,8 @@ impl Engine {
     }
 
     fn execute_or_queue(&mut self, command: Command) -> Flow {
-        if command.is_urgent() {
+        let is_perft = self.running.as_ref().is_some_and(|running| running.is_perft);
+        if command.is_urgent() && !(is_perft && command == Command::Quit) {
             // It stops queued searches too.
             if command == Command::Stop && !self.queue.is_empty() {
                 self.queue.push_back(Command::Stop);
@@ -485,11 +488,7 @@ impl Engine {
         let (output, event_sender) = (self.output.clone(), self.event_sender.clone());
         let (position, history, network) = (self.position.clone(), self.history.clone(), self.network.clone());
         let search_signals = Arc::clone(&signals);
-        // The resources are sent once the thread exists: if the system refuses one, they are not lost.
-        let (resource_sender, resource_receiver) = mpsc::sync_channel::<Box<SearchResources>>(1);
-        let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
-            let _guard = AbortOnPanic;
-            let Ok(mut resources) = resource_receiver.recv() else { return };
+        let search = move |mut resources: Box<SearchResources>| {
             let request = SearchRequest {
                 position: &position,
                 history: &history,
@@ -527,18 +526,36 @@ impl Engine {
             // it. If the engine is gone, they are dropped.
             let hand_back = move || drop(event_sender.send(Event::SearchFinished(resources)));
             output.send_after(hand_back, format_args!("{best_move}"));
-        });
-        match thread {
-            Ok(thread) => {
-                self.running = Some(RunningSearch { thread: thread.thread().clone(), signals, is_bounded });
-                let resources = self.resources.take().expect("a search starts only after the last has ended");
-                resource_sender.send(resources).expect("the thread first receives the resources");
-            }
-            Err(error) => {
-                send!(self.output, "info string cannot start a search: {error}");
-                send!(self.output, "bestmove (none)");
-            }
+        };
+        let running = |thread| RunningSearch { thread, signals, is_bounded, is_perft: false };
+        if let Err(error) = self.run_beside(search, running) {
+            send!(self.output, "info string cannot start a search: {error}");
+            send!(self.output, "bestmove (none)");
         }
+    }
+
+    /// Runs work in a thread of its own, as the running search. The work must send the resources back in an
+    /// [`Event::SearchFinished`].
+    ///
+    /// # Errors
+    /// If the system refuses the thread.
+    fn run_beside(
+        &mut self,
+        work: impl FnOnce(Box<SearchResources>) + Send + 'static,
+        running: impl FnOnce(Thread) -> RunningSearch,
+    ) -> io::Result<()> {
+        // The resources are sent once the thread exists: if the system refuses one, they are not lost.
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
+            let _guard = AbortOnPanic;
+            if let Ok(resources) = receiver.recv() {
+                work(resources);
+            }
+        })?;
+        self.running = Some(running(thread.thread().clone()));
+        let resources = self.resources.take().expect("a search starts only after the last has ended");
+        sender.send(resources).expect("the thread first receives the resources");
+        Ok(())
     }
 
     /// Returns the legal moves among those after `searchmoves`; none if all moves are to be searched.
@@ -584,17 +601,34 @@ impl Engine {
         self.settings.limit_strength && !go.infinite && limits.is_bounded()
     }
 
-    fn perft(&self, depth: u32) {
+    /// Counts in another thread, so that `stop` and `isready` are answered.
+    fn perft(&mut self, depth: u32) {
         if let Err(reason) = perft::check_depth(depth) {
             send!(self.output, "info string {reason}");
             return;
         }
-        let mut total = 0;
-        for (mv, leaves) in perft::divide(&self.position, depth, 1) {
-            send!(self.output, "{}: {leaves}", mv.uci(self.settings.chess960));
-            total += leaves;
+        let (position, chess960) = (self.position.clone(), self.settings.chess960);
+        let (output, event_sender) = (self.output.clone(), self.event_sender.clone());
+        let signals = Arc::new(Signals::default());
+        let count_signals = Arc::clone(&signals);
+        let count = move |resources| {
+            let stop = &count_signals.stop;
+            let counts = perft::divide_watched(&position, depth, 1, &perft::Progress::default(), stop);
+            let hand_back = move || drop(event_sender.send(Event::SearchFinished(resources)));
+            if stop.load(Relaxed) {
+                output.send_after(hand_back, format_args!("info string perft was stopped"));
+                return;
+            }
+            for (mv, leaves) in &counts {
+                send!(output, "{}: {leaves}", mv.uci(chess960));
+            }
+            let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
+            output.send_after(hand_back, format_args!("\nNodes searched: {total}"));
+        };
+        let running = |thread| RunningSearch { thread, signals, is_bounded: true, is_perft: true };
+        if let Err(error) = self.run_beside(count, running) {
+            send!(self.output, "info string cannot start perft: {error}");
         }
-        send!(self.output, "\nNodes searched: {total}");
     }
 }
 

@@ -4,6 +4,7 @@ Arguments: the engine's binary, then the names of tasks, which are the functions
 """
 
 import pathlib
+import random
 import sys
 import tempfile
 
@@ -92,6 +93,43 @@ def multi_pv(engine):
     assert len({info["pv"][0] for info in infos}) == 3, infos
     scores = [info["score"].white().score() for info in infos]
     assert scores == sorted(scores, reverse=True), infos
+
+
+def rounds(engine, count=2000, seed=1):
+    """Asks for moves and analyses in random ways, in positions of random games, from one process."""
+    rng = random.Random(seed)
+    board = chess.Board()
+    for _ in range(count):
+        if board.is_game_over(claim_draw=True) or board.ply() > 200:
+            board = chess.Board.from_chess960_pos(rng.randrange(960)) if rng.random() < 0.2 else chess.Board()
+            engine.configure({"Hash": rng.choice([1, 16, 33]), "Threads": rng.choice([1, 2])})
+        limit = rng.choice([
+            chess.engine.Limit(nodes=rng.randrange(1, 5000)), chess.engine.Limit(depth=rng.randrange(1, 8)),
+            chess.engine.Limit(time=0.01), chess.engine.Limit(white_clock=0.3, black_clock=0.3, white_inc=0.01)])
+        lines = rng.randrange(1, 6)
+        kind = rng.randrange(4)
+        if kind == 0:
+            # A copy: the package keeps the board to see whether an expected move has come, also when it analyses next.
+            result = engine.play(board.copy(), limit, ponder=rng.random() < 0.5, info=chess.engine.INFO_ALL)
+            assert result.move in board.legal_moves and "score" in result.info, (board.fen(), result)
+            board.push(result.move)
+        elif kind == 1:
+            infos = engine.analyse(board, limit, multipv=lines)
+            assert len({info["pv"][0] for info in infos}) == len(infos), infos
+            # A search may end before it has all lines, but not by its depth.
+            assert not limit.depth or len(infos) == min(lines, board.legal_moves.count()), infos
+        elif kind == 2:
+            with engine.analysis(board, multipv=lines) as analysis:
+                for _, info in zip(range(rng.randrange(1, 20)), analysis):
+                    after = board.copy()
+                    for mv in info.get("pv", []):
+                        after.push(after.parse_uci(mv.uci()))
+            assert analysis.wait().move in board.legal_moves
+        else:
+            moves = rng.sample(list(board.legal_moves), rng.randrange(1, board.legal_moves.count() + 1))
+            assert engine.play(board, limit, root_moves=moves).move in moves
+        if not board.is_game_over():
+            board.push(rng.choice(list(board.legal_moves)))
 
 
 def main():

@@ -2,7 +2,7 @@
 //! `viriformat`.
 
 use crate::common::{kiln, refusal, run, scratch};
-use kiln::board::GameHistory;
+use kiln::board::{GameHistory, Position};
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
 use std::collections::BTreeMap;
 use std::fs;

@@ -737,6 +737,19 @@ fn perft_refuses_great_depths() {
 }
 
 #[test]
+fn perft_can_be_stopped() {
+    let mut kiln = Kiln::start();
+    kiln.send("go perft 50");
+    kiln.ask("isready", "readyok");
+    kiln.ask("stop", "info string perft was stopped");
+    kiln.ask("go depth 2", "bestmove");
+    kiln.send("perft 5");
+    // `quit` waits for the count.
+    kiln.send("quit");
+    kiln.until("Nodes searched: 4865609");
+}
+
+#[test]
 fn the_debug_log_has_input_and_output() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("debug log {}", std::process::id()));
     let name = path.display();
