@@ -82,7 +82,7 @@ impl fmt::Display for PgnGame {
 ///
 /// let game = PgnReader::new("[White \"A\"]\n\n1. e4 {best} e5 (1... c5) *".as_bytes()).next().unwrap()?;
 /// assert_eq!(game.tags["White"], "A");
-/// assert_eq!(game.moves, [("e4".into(), "best".into()), ("e5".into(), "".into())]);
+/// assert_eq!(game.moves, [("e4".into(), " best".into()), ("e5".into(), "".into())]);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct PgnReader<I> {
