@@ -501,26 +501,25 @@ impl Engine {
                 probing,
                 signals: &search_signals,
             };
-            let mut printer = InfoPrinter::new(output.clone(), InfoFormat { chess960, multi_pv, wdl });
+            let must_wait = || {
+                let Signals { stop, pondering } = &*search_signals;
+                !stop.load(Relaxed) && (waits_for_stop || pondering.load(Relaxed))
+            };
+            let format = InfoFormat { chess960, multi_pv, wdl };
+            let mut printer = InfoPrinter::new(output.clone(), format, must_wait);
             let mut result = resources.threads.search(&request, &mut printer);
             if result.best.is_none() {
                 send!(output, "info depth 0 score {}", result.score);
             }
-            // The last lines must be those of the move, for GUIs that read only what follows `ponderhit` or `stop`.
-            let mut is_shown = true;
             if limit_strength && let Some(chosen) = strength::choose(printer.lines(), elo) {
                 (result.best, result.ponder) = printer.lines()[chosen].moves();
                 printer.put_first(chosen);
-                is_shown = chosen == 0;
             }
             // A search that is done may still have to wait for `stop` or `ponderhit`.
-            while !search_signals.stop.load(Relaxed) && (waits_for_stop || search_signals.pondering.load(Relaxed)) {
+            while must_wait() {
                 thread::park();
-                is_shown = false;
             }
-            if !is_shown {
-                printer.send_again();
-            }
+            printer.finish();
             let best_move = best_move(&result, chess960);
             // The resources are handed back before the move is written, so that the engine is idle when the GUI reads
             // it. If the engine is gone, they are dropped.

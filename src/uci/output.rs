@@ -141,10 +141,12 @@ impl InfoFormat {
 
 /// Sends reports as `info` lines, and keeps the last of each principal variation.
 #[derive(Debug)]
-pub struct InfoPrinter {
+pub struct InfoPrinter<W> {
     output: Output,
     format: InfoFormat,
+    must_wait: W,
     lines: Vec<Line>,
+    is_final: bool,
 }
 
 /// The last report of a principal variation.
@@ -167,10 +169,10 @@ impl Line {
     }
 }
 
-impl InfoPrinter {
-    /// Creates a printer without lines.
-    pub fn new(output: Output, format: InfoFormat) -> Self {
-        Self { output, format, lines: Vec::new() }
+impl<W: Fn() -> bool> InfoPrinter<W> {
+    /// Creates a printer without lines. `must_wait` returns whether the move must still wait for `ponderhit` or `stop`.
+    pub fn new(output: Output, format: InfoFormat, must_wait: W) -> Self {
+        Self { output, format, must_wait, lines: Vec::new(), is_final: true }
     }
 
     /// Returns the last line of each principal variation that was searched, the best first. After the end of a search
@@ -182,10 +184,15 @@ impl InfoPrinter {
     /// Moves a line to the front, before the better ones.
     pub fn put_first(&mut self, index: usize) {
         self.lines[..=index].rotate_right(1);
+        self.is_final &= index == 0;
     }
 
-    /// Sends the last lines again, with the latest counts: after a wait, or if their order has changed.
-    pub fn send_again(&self) {
+    /// Sends the last lines again, with the latest counts, if their order has changed or if the last of them may have
+    /// been sent before `ponderhit` or `stop`: some GUIs read only what follows.
+    pub fn finish(&self) {
+        if self.is_final {
+            return;
+        }
         let Some(latest) = self.lines.iter().map(|line| &line.report).max_by_key(|report| report.nodes) else { return };
         let &Report { nodes, elapsed, hashfull, tablebase_hits, .. } = latest;
         for (index, Line { report, pv }) in self.lines.iter().take(self.format.multi_pv).enumerate() {
@@ -196,8 +203,9 @@ impl InfoPrinter {
     }
 }
 
-impl Sink for InfoPrinter {
+impl<W: Fn() -> bool> Sink for InfoPrinter<W> {
     fn report(&mut self, report: &Report) {
+        self.is_final = !(self.must_wait)();
         if report.multipv <= self.format.multi_pv {
             send!(self.output, "{}", self.format.line(report));
         }
@@ -218,6 +226,7 @@ impl Sink for InfoPrinter {
 mod tests {
     use super::*;
     use crate::types::{MoveKind, Square};
+    use std::cell::Cell;
     use std::time::Duration;
 
     #[test]
@@ -250,15 +259,14 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_kept_and_sent_again() {
+        let must_wait = Cell::new(false);
         let moves = [Square::A2, Square::B2, Square::C2].map(|to| Move::new(Square::A1, to, MoveKind::Quiet));
         let sent = Arc::new(Mutex::new(Vec::new()));
         let format = InfoFormat { chess960: false, multi_pv: 2, wdl: None };
-        let mut printer = InfoPrinter::new(Output::new(Shared(Arc::clone(&sent))), format);
-        let mut nodes = 0;
-        for (depth, multipv, mv, score) in
-            [(1, 1, 0, 9), (1, 2, 1, 8), (1, 3, 2, 7), (2, 1, 1, 6), (2, 2, 2, 5), (2, 3, 0, 4)]
-        {
-            nodes += 1;
+        let new_printer =
+            || InfoPrinter::new(Output::new(Shared(Arc::clone(&sent))), format.clone(), || must_wait.get());
+        let mut printer = new_printer();
+        let report = |printer: &mut InfoPrinter<_>, nodes, (depth, multipv, mv, score)| {
             printer.report(&Report {
                 depth,
                 selective_depth: 1,
@@ -271,18 +279,36 @@ mod tests {
                 tablebase_hits: 0,
                 pv: &moves[mv..=mv],
             });
+        };
+        let reports = [(1, 1, 0, 9), (1, 2, 1, 8), (1, 3, 2, 7), (2, 1, 1, 6), (2, 2, 2, 5), (2, 3, 0, 4)];
+        for (nodes, fields) in (1..).zip(reports) {
+            report(&mut printer, nodes, fields);
         }
         let found: Vec<_> = printer.lines().iter().map(|line| (line.moves().0, line.score().value())).collect();
         assert_eq!(found, [(Some(moves[1]), 6), (Some(moves[2]), 5), (Some(moves[0]), 4)]);
-        sent.lock().unwrap().clear();
+        let sent_at_the_end = |printer: &InfoPrinter<_>| {
+            sent.lock().unwrap().clear();
+            printer.finish();
+            String::from_utf8(sent.lock().unwrap().clone()).unwrap()
+        };
+        assert_eq!(sent_at_the_end(&printer), "");
+        printer.put_first(0);
+        assert_eq!(sent_at_the_end(&printer), "");
         printer.put_first(2);
-        printer.send_again();
-        let sent = String::from_utf8(sent.lock().unwrap().clone()).unwrap();
+        let sent = sent_at_the_end(&printer);
         let counts = "nodes 6 nps 1000 hashfull 0 tbhits 0 time 6";
         let line = |multipv, score, mv| {
             format!("info depth 2 seldepth 1 multipv {multipv} score cp {score} {counts} pv {mv}\n")
         };
         assert_eq!(sent, line(1, 4, "a1a2") + &line(2, 6, "a1b2"));
+        // `ponderhit` comes after a report, and before another.
+        let mut printer = new_printer();
+        must_wait.set(true);
+        report(&mut printer, 6, (2, 1, 1, 6));
+        must_wait.set(false);
+        assert_eq!(sent_at_the_end(&printer), line(1, 6, "a1b2"));
+        report(&mut printer, 6, (2, 1, 1, 6));
+        assert_eq!(sent_at_the_end(&printer), "");
     }
 
     struct Shared(Arc<Mutex<Vec<u8>>>);
