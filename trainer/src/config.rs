@@ -123,6 +123,9 @@ pub struct TrainingConfig {
     /// AdamW weight decay, 0 to 1: each step multiplies weights by 1 − learning rate · decay.
     #[serde(default = "decay")]
     pub decay: f32,
+    /// Whether weight decay pulls toward the weights of the asset that the run starts from, instead of zero.
+    #[serde(default)]
+    pub anchor: bool,
     /// The asset has the average of the weights after this many last superbatches of the run; 0 for the last weights.
     #[serde(default)]
     pub average: u64,

@@ -52,6 +52,8 @@ pub struct Tensor {
     pub first_moment: Floats,
     /// Moving average of the squared gradient (second moment).
     pub second_moment: Floats,
+    /// The values toward which weight decay pulls; empty for zero.
+    anchor: Floats,
     /// Maximum magnitude of a value after an update.
     limit: f32,
 }
@@ -98,12 +100,39 @@ impl Factors {
         let steps = i32::try_from(steps).unwrap_or(i32::MAX);
         Self { keep: self.keep.map(|keep| keep.powi(steps)), ..self }
     }
+
+    /// Updates values, whose decay is toward `anchor`, and moments, clamps the values to `limit` in magnitude, and zeroes
+    /// the gradient.
+    #[inline(always)]
+    fn update(self, [values, gradient, first, second]: [&mut [f32]; 4], anchor: impl Iterator<Item = f32>, limit: f32) {
+        let Self { keep: [keep1, keep2, keep], rate, epsilon } = self;
+        let moments = first.iter_mut().zip(second);
+        for (((value, gradient), (first, second)), anchor) in values.iter_mut().zip(gradient).zip(moments).zip(anchor) {
+            *first = keep1 * *first + (1.0 - BETA1) * *gradient;
+            *second = keep2 * *second + (1.0 - BETA2) * *gradient * *gradient;
+            let updated = anchor + (*value - anchor) * keep - rate * *first / (second.sqrt() + epsilon);
+            *value = updated.clamp(-limit, limit);
+            *gradient = 0.0;
+        }
+    }
 }
 
 impl Tensor {
     fn new(values: &[f32], limit: f32) -> Self {
         let zeros = || Floats::zeros(values.len());
-        Self { values: values.into(), gradient: zeros(), first_moment: zeros(), second_moment: zeros(), limit }
+        Self {
+            values: values.into(),
+            gradient: zeros(),
+            first_moment: zeros(),
+            second_moment: zeros(),
+            anchor: Floats::zeros(0),
+            limit,
+        }
+    }
+
+    /// Lets weight decay pull toward the present values instead of zero (L2-SP, Li, Grandvalet and Davoine 2018).
+    fn anchor(&mut self) {
+        self.anchor = self.values.clone();
     }
 
     /// Updates the values by one AdamW step, clamps them, and zeroes the gradient.
@@ -121,16 +150,11 @@ impl Tensor {
 
     #[inline]
     fn update_range(&mut self, range: Range<usize>, factors: Factors) {
-        let Factors { keep: [keep1, keep2, keep], rate, epsilon } = factors;
-        let limit = self.limit;
-        let (values, gradient) = (&mut self.values[range.clone()], &mut self.gradient[range.clone()]);
-        let moments = self.first_moment[range.clone()].iter_mut().zip(&mut self.second_moment[range]);
-        for ((value, gradient), (first, second)) in values.iter_mut().zip(gradient).zip(moments) {
-            *first = keep1 * *first + (1.0 - BETA1) * *gradient;
-            *second = keep2 * *second + (1.0 - BETA2) * *gradient * *gradient;
-            let updated = *value * keep - rate * *first / (second.sqrt() + epsilon);
-            *value = updated.clamp(-limit, limit);
-            *gradient = 0.0;
+        let Self { values, gradient, first_moment, second_moment, anchor, limit } = self;
+        let parts = [values, gradient, first_moment, second_moment].map(|floats| &mut floats[range.clone()]);
+        match anchor.get(range.clone()) {
+            Some(anchor) => factors.update(parts, anchor.iter().copied(), *limit),
+            None => factors.update(parts, range.map(|_| 0.0), *limit),
         }
     }
 
@@ -451,6 +475,11 @@ impl Network {
         }
         network.merge_factorisers();
         network
+    }
+
+    /// Lets weight decay pull all values toward what they are now, instead of zero.
+    pub fn anchor(&mut self) {
+        self.tensors_mut().into_iter().for_each(Tensor::anchor);
     }
 
     /// Recomputes the effective feature weights. Call it after changing values other than by [`Self::update`].

@@ -78,6 +78,10 @@ impl Training {
             Some(asset) => Network::from_asset(&Asset { header, ..asset.clone() }, training.factoriser)?,
             None => Network::new(header, training.factoriser, seed)?,
         };
+        ensure!(!training.anchor || start.is_some(), "training.anchor is set, but there is no start to pull toward");
+        if training.anchor {
+            network.anchor();
+        }
         let is_single = network.header().head == Head::Single;
         ensure!(training.sparsity == 0.0 || !is_single, "training.sparsity is set, but without layers has no effect");
         // Neither the checkpoint interval nor the paths of the data affect the result.

@@ -2,6 +2,7 @@
 
 use kiln_trainer::checkpoint::Progress;
 use kiln_trainer::config::Config;
+use kiln_trainer::network::{Network, OptimiserStep};
 use kiln_trainer::run::Training;
 use kiln_trainer::synthetic;
 use std::fs;
@@ -285,5 +286,29 @@ fn help_is_printed() {
         let output = run(words);
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && text.contains(expected) && text.contains("kiln-trainer help"), "{text}");
+    }
+}
+
+#[test]
+fn weight_decay_pulls_toward_zero_or_the_anchor() {
+    for is_anchored in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        prepare(folder.path(), SINGLE, 1, 1);
+        let (_, header) = Config::read(&folder.path().join("run.toml")).unwrap().start().unwrap();
+        let mut network = Network::new(header, true, 1).unwrap();
+        if is_anchored {
+            network.anchor();
+        }
+        let tile = |network: &Network| network.tiles[0].head.values.to_vec();
+        let before = tile(&network);
+        for value in network.tiles[0].head.values.iter_mut() {
+            *value += 0.5;
+        }
+        // Without gradients only the decay moves the values: by half of the way in each step.
+        for number in 1..=20 {
+            network.update(OptimiserStep { learning_rate: 0.5, number, weight_decay: 1.0 });
+        }
+        let goal = |value: f32| if is_anchored { value } else { 0.0 };
+        assert!(tile(&network).iter().zip(before).all(|(now, before)| (now - goal(before)).abs() < 1e-5));
     }
 }
