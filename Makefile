@@ -7,7 +7,7 @@
 #   make FEATURES=tune       with search parameters as UCI options (docs/testing.md)
 #   make universal           one binary for every x86-64 processor, as kiln-VERSION-x86-64 or $(EXE) (Linux)
 #   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE, CPU and FEATURES
-#   make serve              the browser version at http://localhost:8000, or PORT; make web only builds it
+#   make serve               the browser version at http://localhost:8000, or PORT; make web only builds it
 #   make clean               remove build outputs
 
 EXE ?= kiln
@@ -97,6 +97,6 @@ pgo:
 
 clean:
 	$(CARGO) clean
-	rm -f "$(BINARY)" kiln-$(VERSION)-x86-64-v*
+	rm -f "$(BINARY)" kiln-$(VERSION)-x86-64*
 
 .PHONY: engine release $(LEVELS) universal level web serve pgo clean

@@ -54,8 +54,8 @@ pub fn slow_build() -> Option<String> {
         let (name, is_used, _) = levels.into_iter().find(|&(_, _, is_supported)| is_supported)?;
         (!is_used).then(|| {
             format!(
-                "this is a build for {}, though this processor has {name}: a build with RUSTFLAGS=\"-C \
-                 target-cpu=native\", as `make` does it, is faster",
+                "slow build: its instructions are {}, and this processor has {name}; `make`, or RUSTFLAGS=\"-C \
+                 target-cpu=native\", builds a faster one",
                 instructions()
             )
         })

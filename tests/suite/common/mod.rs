@@ -6,10 +6,10 @@ pub mod properties;
 use kiln_gen::network::{Asset, Header};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 /// Returns an empty folder for one test. Names must differ in a file only.
 #[track_caller]
@@ -33,12 +33,23 @@ pub fn test_data(name: &str) -> Option<String> {
     exists.then_some(path)
 }
 
-/// Says that the running test, or the rest of it, is skipped, and why. The message is shown although the test passes:
-/// the test harness captures only what macros print.
+/// Notes that the running test, or the rest of it, is skipped, and why. The notes are printed when all tests are done,
+/// because the test harness calls these tests passed.
 pub fn skipped(why: &str) {
-    let test = std::thread::current().name().unwrap_or_default().to_owned();
-    // One call, because other tests write too.
-    let _ = io::stderr().write_all(format!("{test} skipped: {why}\n").as_bytes());
+    static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    extern "C" fn print() {
+        let notes = NOTES.lock().unwrap();
+        eprintln!("skipped, at least in part:\n{}\n", notes.join("\n"));
+    }
+    unsafe extern "C" {
+        fn atexit(function: extern "C" fn()) -> i32;
+    }
+    let mut notes = NOTES.lock().unwrap();
+    if notes.is_empty() {
+        // SAFETY: the function may run at any time until the program ends.
+        assert_eq!(unsafe { atexit(print) }, 0);
+    }
+    notes.push(format!("    {}: {why}", std::thread::current().name().unwrap_or_default()));
 }
 
 /// Returns the path of the default network.
