@@ -248,11 +248,11 @@ impl Progress {
         Self { tuner, left, played: 0, decided: 0, first_error: None }
     }
 
-    /// Returns how far the run is. `speed` is in games per second.
+    /// Returns how far the run is, with the share of pairs that had a winner. `speed` is in games per second.
     fn text(&self, speed: f64) -> String {
         let [games, total] = [self.tuner.played, self.tuner.plan.pairs].map(|pairs| short(2.0 * pairs as f64));
         let decided = 100.0 * self.decided as f64 / self.played.max(1) as f64;
-        format!("{games}/{total} games, {speed:.2}/s, {decided:.0} % of pairs decided")
+        format!("{games}/{total} games, {speed:.2}/s, {decided:.0} % decided")
     }
 }
 
