@@ -6,6 +6,8 @@ use kiln::nnue::Network;
 use kiln::tools::analyse::analyse;
 use kiln::tools::progress::{ProgressDisplay, short};
 use kiln::tools::speedtest::speedtest;
+#[cfg(feature = "tune")]
+use kiln::tools::tune;
 use kiln::tools::{bench, data, datagen, genfens, interrupt, net, perft, version};
 use kiln::types::Move;
 use kiln::uci::Engine;
@@ -80,6 +82,17 @@ fn run(task: Task) -> io::Result<()> {
             print_lines(|print| datagen::datagen(&task.settings, &network, &stop, print))?;
         }
         Task::Data(task) => print_lines(|print| data::run(&task, print))?,
+        #[cfg(feature = "tune")]
+        Task::Tune(settings) => {
+            let stop = interrupt::stop_flag();
+            print_lines(|print| tune::tune(&settings, &Network::embedded(), &stop, print))?;
+        }
+        #[cfg(feature = "tune")]
+        Task::TuneGames(names) => {
+            // Ctrl-C goes to this process too, but the one that asks for games says when to end.
+            let _ = interrupt::stop_flag();
+            tune::play_games(&names, &Network::embedded(), BufReader::new(io::stdin()), io::stdout())?;
+        }
         Task::Version => write!(out, "{}", version::describe(&Network::embedded()))?,
         Task::Print(text) => write!(out, "{text}")?,
     }

@@ -8,6 +8,7 @@ use kiln::tools::datagen::Settings;
 pub fn help() -> String {
     let Settings { shard_positions, soft_nodes, frc_percent, book_percent, hash, .. } = Settings::default();
     let analysis_hash = analyse::DEFAULT_HASH;
+    let tune = tune();
     format!(
         "\
 Kiln, a UCI chess engine.
@@ -73,11 +74,32 @@ Kiln, a UCI chess engine.
   kiln data import FOLDER PGN…
                           write games in PGN whose comments have scores into shards in
                           FOLDER, such as those of an OpenBench worker
-  kiln COMMAND ...        run UCI commands, as in: kiln position startpos go depth 9
+{tune}  kiln COMMAND ...        run UCI commands, as in: kiln position startpos go depth 9
   kiln help | --help      show this text
   kiln --version          show the version, network, instruction set and compiler
 
 FEN may be one argument or several.
+"
+    )
+}
+
+#[cfg(not(feature = "tune"))]
+fn tune() -> &'static str {
+    ""
+}
+
+/// Returns the part about `kiln tune`.
+#[cfg(feature = "tune")]
+fn tune() -> String {
+    let kiln::tools::tune::Settings { nodes, rate, .. } = Default::default();
+    format!(
+        "  kiln tune FOLDER --games N --book FILE [--nodes N] [--threads N]
+                  [--parameters NAME,NAME*,...] [--rate RATE] [--seed N]
+                          tune the parameters of the search by SPSA in N games from
+                          positions of the book (FEN or EPD), and write parameters.txt
+                          and paths.svg. Defaults: {nodes} nodes per move, a final learning
+                          rate of {rate}, all parameters that have an effect. The same
+                          command resumes a stopped run or, with more games, extends it
 "
     )
 }

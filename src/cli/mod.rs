@@ -4,6 +4,8 @@ mod analyse;
 mod data;
 mod help;
 mod net;
+#[cfg(feature = "tune")]
+mod tune;
 
 pub use data::Datagen;
 
@@ -44,6 +46,11 @@ pub enum Task {
     Net(kiln::tools::net::Task),
     Datagen(Box<Datagen>),
     Data(kiln::tools::data::Task),
+    #[cfg(feature = "tune")]
+    Tune(Box<kiln::tools::tune::Settings>),
+    /// The names of the parameters for the games that `kiln tune` asks for.
+    #[cfg(feature = "tune")]
+    TuneGames(Vec<String>),
     Version,
     /// Print this text.
     Print(String),
@@ -79,6 +86,10 @@ pub fn parse() -> Result<Task, lexopt::Error> {
                     Some("datagen") => data::datagen(&mut arguments)?.map(Task::Datagen),
                     Some("data") => data::data(&mut arguments)?.map(Task::Data),
                     Some("analyse") => analyse::parse(&mut arguments)?.map(Task::Analyse),
+                    #[cfg(feature = "tune")]
+                    Some("tune") => tune::tune(&mut arguments)?.map(Task::Tune),
+                    #[cfg(feature = "tune")]
+                    Some(kiln::tools::tune::GAMES_COMMAND) => Some(Task::TuneGames(tune::names(&mut arguments)?)),
                     _ => {
                         words.push(word.string()?);
                         continue;

@@ -22,7 +22,7 @@ mod packed;
 mod pgn;
 pub mod random;
 mod read;
-mod record;
+pub(crate) mod record;
 mod shard;
 
 pub use game::{Game, Outcome, ScoredMove, rule_outcome};

@@ -42,10 +42,10 @@ macro_rules! record {
         }
     )* };
 }
-pub(super) use record;
+pub(crate) use record;
 
 /// Takes a field from an object.
-pub(super) fn take<T: DeserializeOwned, E: Error>(
+pub(crate) fn take<T: DeserializeOwned, E: Error>(
     fields: &mut Map<String, Value>,
     name: &'static str,
     default: Option<T>,

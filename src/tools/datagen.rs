@@ -18,7 +18,7 @@ use selfplay::SelfPlay;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -134,7 +134,7 @@ pub fn datagen(
     let folder = &settings.folder;
     fs::create_dir_all(folder)
         .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
-    let _lock = lock(settings)?;
+    let _lock = lock(folder, "kiln datagen")?;
     let book = settings.book.as_deref().map(Book::read).transpose();
     let book = book
         .and_then(|book| book.as_ref().map_or(Ok(()), Book::check).map(|()| book))
@@ -260,15 +260,15 @@ impl Progress {
     }
 }
 
-/// Locks the folder, because two runs in it would write the same shards.
-fn lock(settings: &Settings) -> Result<File, GameFileError> {
-    let path = settings.folder.join("lock");
+/// Locks the folder of a command, because two runs in it would write the same files.
+pub(super) fn lock(folder: &Path, command: &str) -> Result<File, GameFileError> {
+    let path = folder.join("lock");
     let open = || File::options().create(true).append(true).open(&path);
     let file = open().map_err(|error| GameFileError::of_file(&path, format!("it cannot be written: {error}")))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            Err(GameFileError::of_file(&settings.folder, "another kiln datagen is working in this folder"))
+            Err(GameFileError::of_file(folder, format!("another {command} is working in this folder")))
         }
         Err(TryLockError::Error(error)) => Err(GameFileError::of_file(&path, format!("it cannot be locked: {error}"))),
     }

@@ -1,6 +1,8 @@
-//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data, version;
-//! and what they share: interruption, progress, colours.
+//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data, version,
+//! and tune with the feature of that name; and what they share: interruption, progress, colours.
 
+#[cfg(feature = "tools")]
+mod adjudicator;
 #[cfg(feature = "tools")]
 pub mod analyse;
 pub mod bench;
@@ -25,6 +27,8 @@ pub mod progress;
 pub mod speedtest;
 #[cfg(feature = "tools")]
 pub mod tables;
+#[cfg(all(feature = "tools", feature = "tune"))]
+pub mod tune;
 pub mod version;
 #[cfg(feature = "tools")]
 pub mod yardstick;

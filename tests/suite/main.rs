@@ -25,4 +25,6 @@ mod random_games;
 mod swap;
 mod tablebases;
 mod tables_command;
+#[cfg(feature = "tune")]
+mod tune;
 mod uci;

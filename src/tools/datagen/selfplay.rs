@@ -1,10 +1,11 @@
-//! Self-play: openings, games, and their adjudication.
+//! Self-play: openings and games.
 
 use crate::board::{GameHistory, Position};
 use crate::data::{Game, Outcome, Run, ScoredMove, rule_outcome};
 use crate::nnue::Network;
 use crate::search::Session;
 use crate::search::{Limits, OutOfMemory};
+use crate::tools::adjudicator::Adjudicator;
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
 use crate::types::Color;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -81,7 +82,7 @@ impl<'a> SelfPlay<'a> {
             let ended = rule_outcome(&position, &history)
                 .or_else(|| {
                     adjudicator
-                        .adjudicate(self.run, &position, score)
+                        .adjudicate(self.run.win, self.run.draw, &position, score.into())
                         .filter(|_| is_adjudicated && position.occupied().len() >= self.run.adjudicate_pieces)
                 })
                 .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw));
@@ -90,55 +91,5 @@ impl<'a> SelfPlay<'a> {
                 return Some(game);
             }
         }
-    }
-}
-
-/// Adjudicates games whose result is clear: counts how many plies in a row the score was clear.
-#[derive(Default)]
-struct Adjudicator {
-    winning_plies: [i32; 2],
-    drawn_plies: i32,
-}
-
-impl Adjudicator {
-    /// Returns the outcome if it is clear after a move to `position` with this score from White's point of view.
-    fn adjudicate(&mut self, run: &Run, position: &Position, score: i16) -> Option<Outcome> {
-        let score = i32::from(score);
-        for color in Color::ALL {
-            let score = if color == Color::White { score } else { -score };
-            self.winning_plies[color] = if score >= run.win[0] { self.winning_plies[color] + 1 } else { 0 };
-            if self.winning_plies[color] >= run.win[1] {
-                return Some(Outcome::of_winner(color));
-            }
-        }
-        let [within, plies, from_ply] = run.draw;
-        let ply = 2 * i32::from(position.fullmove_number() - 1) + position.side_to_move() as i32;
-        self.drawn_plies = if ply > from_ply && score.abs() <= within { self.drawn_plies + 1 } else { 0 };
-        (self.drawn_plies >= plies).then_some(Outcome::Draw)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tools::datagen::Settings;
-
-    fn adjudicate(scores: &[i16], fullmove: u16) -> Vec<Option<Outcome>> {
-        let run = Settings::default().run(&Network::embedded(), None);
-        let position = format!("4k3/8/8/8/8/8/4P3/4K3 w - - 0 {fullmove}").parse().unwrap();
-        let mut adjudicator = Adjudicator::default();
-        scores.iter().map(|&score| adjudicator.adjudicate(&run, &position, score)).collect()
-    }
-
-    #[test]
-    fn clear_games_end() {
-        assert_eq!(adjudicate(&[1500; 4], 1), [None, None, None, Some(Outcome::WhiteWins)]);
-        assert_eq!(adjudicate(&[-1500, -31_000, -1501, -1500], 1)[3], Some(Outcome::BlackWins));
-        assert_eq!(adjudicate(&[1500, 1500, 1500, -1500, 1500], 1), [None; 5]);
-        assert_eq!(adjudicate(&[1500, 1500, 1499, 1500, 1500], 1), [None; 5]);
-        assert_eq!(adjudicate(&[8, -8, 0, 8, 0, 0, 0, 0, 8], 40), [None; 9]);
-        assert_eq!(adjudicate(&[8, -8, 0, 8, 0, 0, 0, 0, 8, 0], 40)[9], Some(Outcome::Draw));
-        assert_eq!(adjudicate(&[8, -8, 0, 9, 0, 0, 0, 0, 8, 0], 40), [None; 10]);
-        assert_eq!(adjudicate(&[0; 10], 20), [None; 10]);
     }
 }
