@@ -144,9 +144,10 @@ impl Worker<'_> {
         }
         self.frame(ply + 2).cutoff_count = 0;
         let parent = *self.frame_before(ply, 1);
-        // Whether the static evaluation has improved since the side's last turn.
+        // By how much the static evaluation has improved since the side's last turn.
         let earlier = self.frame_before(ply, 2).static_eval.or(self.frame_before(ply, 4).static_eval);
-        let improving = static_eval.zip(earlier).is_some_and(|(now, earlier)| now > earlier);
+        let improvement = static_eval.zip(earlier).map_or(0, |(now, earlier)| now - earlier);
+        let improving = improvement > 0;
 
         if excluded.is_none()
             && let (Some(now), Some(before)) = (static_eval, parent.static_eval)
@@ -171,14 +172,18 @@ impl Worker<'_> {
         }
 
         if !PV && !in_check && excluded.is_none() {
-            // 10. Reverse futility pruning (RFP): the evaluation is so far above beta that the margin will not be lost.
-            if depth <= p::rfp_depth()
-                && !beta.is_loss()
+            // 10. Reverse futility pruning (RFP): the evaluation is so far above beta that the margin will not be lost. Less
+            // is lost where the opponent attacks no piece.
+            if !beta.is_loss()
                 && !eval.is_decisive()
                 && (!tt_pv || tt_entry.is_none_or(|entry| entry.best.is_none()) || tt_move.is_some_and(Move::is_noisy))
             {
-                let margin = p::rfp_factor() * depth - p::rfp_improving() * i32::from(improving)
-                    + correction.abs() * p::rfp_correction_r() / 1024;
+                let is_safe = !attacked.intersects(position.color(us));
+                let margin = p::rfp_square() * depth * depth / 128 + p::rfp_factor() * depth
+                    - p::rfp_improvement_r() * improvement / 1024
+                    + p::rfp_correction_r() * correction.abs() / 1024
+                    - p::rfp_safe() * i32::from(is_safe)
+                    - p::rfp_base();
                 if track!("RFP", eval - margin.max(p::rfp_margin_min()) >= beta) {
                     return Ok(eval - ((eval - beta) * p::rfp_return_r() / 1024));
                 }
@@ -298,19 +303,19 @@ impl Worker<'_> {
                         }
                     }
                 } else {
-                    // 17. Late move pruning (LMP): this move is the last quiet one.
+                    // 17. Late move pruning (LMP): after this move, no quiet ones that give no check.
                     let lmp_threshold = p::lmp_base() + depth * depth * p::lmp_factor_r() / 1024;
                     let lmp_threshold = if improving {
                         lmp_threshold
                     } else {
                         lmp_threshold.saturating_mul(p::lmp_not_improving_r()) / 1024
                     };
-                    if track!("LMP", count as i32 >= lmp_threshold) {
-                        picker.skip_quiets();
-                    }
-                    // 18. Futility pruning (FP): quiet moves rarely raise the evaluation by this margin.
+                    let is_late = track!("LMP", count as i32 > lmp_threshold);
+                    // 18. Futility pruning (FP): quiet moves without check rarely raise the evaluation by this margin.
                     let futility_margin = p::fp_base() + p::fp_factor() * lmr_depth + history / p::fp_history();
-                    if track!("FP", !in_check && lmr_depth < p::fp_depth() && eval + futility_margin <= alpha) {
+                    let is_futile =
+                        track!("FP", !in_check && lmr_depth < p::fp_depth() && eval + futility_margin <= alpha);
+                    if (is_late || is_futile) && !position.gives_check(mv) {
                         picker.skip_quiets();
                         continue;
                     }

@@ -98,13 +98,15 @@ parameters! {
     hindsight_extension_reduction = 4 in 1..=5;
     hindsight_reduction_reduction = 2 in 1..=5;
     hindsight_reduction_depth = 2 in 2..=6;
-    hindsight_margin = 125 in 0..=500;
+    hindsight_margin = 80 in 0..=500;
 
     // Reverse futility pruning (RFP).
-    rfp_depth = 9 in 4..=15;
-    rfp_factor = 55 in 20..=200;
-    rfp_improving = 70 in 0..=200;
-    rfp_correction_r = 512 in 0..=2048;
+    rfp_square = 1140 in 0..=3000;
+    rfp_factor = 22 in 0..=100;
+    rfp_improvement_r = 120 in 0..=1024;
+    rfp_correction_r = 669 in 0..=2048;
+    rfp_safe = 54 in 0..=200;
+    rfp_base = 19 in -100..=150;
     rfp_margin_min = 15 in 0..=60;
     rfp_return_r = 650 in 0..=1024;
 
@@ -123,7 +125,7 @@ parameters! {
 
     // ProbCut.
     probcut_depth = 5 in 3..=9;
-    probcut_margin = 240 in 80..=500;
+    probcut_margin = 300 in 80..=500;
     probcut_improving = 70 in 0..=200;
     probcut_reduction = 4 in 2..=6;
     probcut_tt_depth = 3 in 1..=6;
@@ -134,7 +136,7 @@ parameters! {
     lmp_not_improving_r = 512 in 256..=1024;
 
     // Futility pruning (FP) of quiet and of bad noisy moves.
-    fp_depth = 9 in 4..=14;
+    fp_depth = 11 in 4..=14;
     fp_base = 90 in 0..=300;
     fp_factor = 85 in 20..=250;
     fp_history = 100 in 20..=500;
@@ -145,11 +147,11 @@ parameters! {
 
     // History pruning.
     history_pruning_depth = 6 in 2..=12;
-    history_pruning_factor = 2800 in 500..=8000;
+    history_pruning_factor = 3400 in 500..=8000;
 
     // SEE pruning.
-    see_quiet = 22 in 5..=80;
-    see_noisy = 95 in 20..=250;
+    see_quiet = 17 in 5..=80;
+    see_noisy = 75 in 20..=250;
     see_noisy_history = 128 in 32..=512;
 
     // Singular extensions, multicut and negative extensions. `singular_margin` is in 1/64 centipawn per ply.
@@ -158,7 +160,7 @@ parameters! {
     singular_ply_limit = 2 in 1..=4;
     singular_margin = 48 in 16..=128;
     singular_reduction_r = 512 in 256..=768;
-    singular_double = 14 in 0..=60;
+    singular_double = 8 in 0..=60;
     singular_triple = 100 in 30..=300;
     singular_negative = 3 in 0..=4;
     singular_negative_pv = 1 in 0..=4;
@@ -175,7 +177,7 @@ parameters! {
     lmr_tt_pv_r = 1050 in 0..=2560;
     lmr_tt_depth_r = 700 in 0..=2048;
     lmr_cut_node_r = 1600 in 0..=3072;
-    lmr_no_tt_move_r = 600 in 0..=3072;
+    lmr_no_tt_move_r = 300 in 0..=3072;
     lmr_not_improving_r = 600 in 0..=2048;
     lmr_noisy_tt_move_r = 900 in 0..=2048;
     lmr_check_r = 1000 in 0..=2560;
@@ -183,7 +185,7 @@ parameters! {
     lmr_cutoffs_r = 900 in 0..=2048;
     lmr_noisy_r = 700 in 0..=2048;
     lmr_correction_r = 5 in 0..=40;
-    lmr_history = 9500 in 3000..=30000;
+    lmr_history = 11500 in 3000..=30000;
     lmr_deeper_base = 38 in 10..=150;
     lmr_deeper_factor = 2 in 0..=8;
     lmr_shallower_factor = 1 in 0..=4;
@@ -193,9 +195,9 @@ parameters! {
     alpha_raise_max_depth = 11 in 6..=16;
 
     // Histories: bonus, malus, and the weights of a quiet move's sum.
-    history_bonus_factor = 195 in 50..=400;
+    history_bonus_factor = 240 in 50..=400;
     history_bonus_base = 60 in 0..=300;
-    history_bonus_limit = 1500 in 500..=4000;
+    history_bonus_limit = 1200 in 500..=4000;
     history_malus_factor = 190 in 50..=500;
     history_malus_base = 60 in 0..=300;
     history_malus_limit = 1500 in 500..=4000;
@@ -217,8 +219,8 @@ parameters! {
     // Move ordering.
     order_mvv = 20 in 5..=60;
     order_good_noisy = 47 in 10..=120;
-    order_escape = 10000 in 0..=30000;
-    order_enter = 6200 in 0..=30000;
+    order_escape = 12500 in 0..=30000;
+    order_enter = 8000 in 0..=30000;
     order_check = 9600 in 0..=30000;
 
     // Time management: a move's share of the clock if `time_expected_moves`, a count, are still to be played.
