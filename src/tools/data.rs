@@ -2,7 +2,7 @@
 
 mod import;
 mod stat;
-mod svg;
+pub(super) mod svg;
 
 use crate::data::random::shuffle;
 use crate::data::{Game, GameFileError, Import, MAX_RAW, Run, Shard, Sidecar, read, shards};

@@ -91,14 +91,14 @@ fn diagram(panel: &Panel) -> String {
 }
 
 /// Returns the distance of 4 to 8 lines in a range: 1, 2 or 5 times a power of ten.
-fn step(range: f64) -> f64 {
+pub(in crate::tools) fn step(range: f64) -> f64 {
     let rough = (range / 8.0).max(1e-9);
     let power = 10f64.powf(rough.log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|&step| step >= rough).unwrap_or(power)
 }
 
 /// Returns a number as people write it: the sums of decimal fractions are not exact.
-fn rounded(value: f64) -> f64 {
+pub(in crate::tools) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 

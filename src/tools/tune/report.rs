@@ -1,6 +1,7 @@
 //! What a run has found so far, for people: a list of the values, and a drawing of their paths.
 
 use super::spsa::{Row, Tuner};
+use crate::tools::data::svg::{rounded, step};
 use std::fmt::{Arguments, Write};
 
 /// The size of the drawing, and of the space around the curves, in pixels.
@@ -114,18 +115,6 @@ fn name_places(order: &[usize], height: impl Fn(usize) -> f64) -> Vec<(usize, f6
         limit = *y - NAME_DISTANCE;
     }
     places
-}
-
-/// Returns the distance of 4 to 8 lines in a range: 1, 2 or 5 times a power of ten.
-fn step(range: f64) -> f64 {
-    let rough = (range / 8.0).max(1e-3);
-    let power = 10f64.powf(rough.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|&step| step >= rough).unwrap_or(power)
-}
-
-/// Returns a number as people write it: the sums of decimal fractions are not exact.
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }
 
 #[cfg(test)]
