@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what many changes of search parameters are worth at once, in games of an engine built with `--features tune`.
+"""Measures what many changes of search parameters are worth at once, in games of an engine built with the feature tune.
 
     factors.py play ENGINE BOOK.epd FACTORS OUT [--nodes 6000] [--games 6000] [--jobs 2]
     factors.py report FACTORS OUT
@@ -9,9 +9,9 @@ FACTORS has a factor in each line, a name and the values of one or more paramete
     lmr_base 1000 1230
     rfp rfp_square 0 1140 rfp_factor 55 22
 
-The line of a single parameter needs no other name. In each pair of games one side gets a random half of the factors, and
-the other side gets the others. So every game tells of all factors, and each is measured as exactly as if all games had
-been played for it alone (a randomised factorial design; interactions are not seen, and the other factors' values
+The line of a single parameter needs no other name. In each pair of games one side gets a random half of the factors,
+and the other side gets the others. So every game tells of all factors, and each is measured as exactly as if all games
+had been played for it alone (a randomised factorial design; interactions are not seen, and the other factors' values
 alternate). `play` appends a line for each pair to OUT: the signs of the factors for the first side, and its points less
 those of the second. `report` prints Elo and errors of 95 % by least squares, from the best factor to the worst.
 
@@ -90,8 +90,8 @@ def report(arguments):
     if len(rows) <= len(names) or any(len(signs) != len(names) for signs, _ in rows):
         raise SystemExit(f"{arguments.out} has too few games, or those of other factors")
     signs = numpy.array([[1.0 if sign == "+" else -1.0 for sign in signs] for signs, _ in rows])
-    # Two games, so that a pair's result is four times the difference of the score from one half. Elo are proportional to
-    # the score near one half.
+    # A pair has two games, so its result is four times the difference of the score from one half. Near one half, Elo are
+    # proportional to that.
     results = numpy.array([float(result) for _, result in rows]) / 4 * 1600 / numpy.log(10)
     inverse = numpy.linalg.inv(signs.T @ signs)
     worth = inverse @ signs.T @ results

@@ -172,8 +172,8 @@ impl Worker<'_> {
         }
 
         if !PV && !in_check && excluded.is_none() {
-            // 10. Reverse futility pruning (RFP): the evaluation is so far above beta that the margin will not be lost. Less
-            // is lost where the opponent attacks no piece.
+            // 10. Reverse futility pruning (RFP): the evaluation is so far above beta that the margin will not be lost.
+            // Less is lost where the opponent attacks no piece.
             if !beta.is_loss()
                 && !eval.is_decisive()
                 && (!tt_pv || tt_entry.is_none_or(|entry| entry.best.is_none()) || tt_move.is_some_and(Move::is_noisy))
@@ -303,7 +303,7 @@ impl Worker<'_> {
                         }
                     }
                 } else {
-                    // 17. Late move pruning (LMP): after this move, no quiet ones that give no check.
+                    // 17. Late move pruning (LMP): enough moves were tried. A move that gives check is searched.
                     let lmp_threshold = p::lmp_base() + depth * depth * p::lmp_factor_r() / 1024;
                     let lmp_threshold = if improving {
                         lmp_threshold
@@ -311,7 +311,7 @@ impl Worker<'_> {
                         lmp_threshold.saturating_mul(p::lmp_not_improving_r()) / 1024
                     };
                     let is_late = track!("LMP", count as i32 > lmp_threshold);
-                    // 18. Futility pruning (FP): quiet moves without check rarely raise the evaluation by this margin.
+                    // 18. Futility pruning (FP): quiet moves rarely raise the evaluation this much. Checks may.
                     let futility_margin = p::fp_base() + p::fp_factor() * lmr_depth + history / p::fp_history();
                     let is_futile =
                         track!("FP", !in_check && lmr_depth < p::fp_depth() && eval + futility_margin <= alpha);
