@@ -41,7 +41,7 @@ impl Worker<'_> {
         pv.clear();
         // 1. Quiescence search (QS) at the horizon.
         if depth <= 0 {
-            return self.quiescence::<PV>(position, (alpha, beta), ply);
+            return self.quiescence::<PV>(position, (alpha, beta), ply, true);
         }
         // 2. Limits: stop when one is reached.
         self.count_node(ply)?;
@@ -245,7 +245,7 @@ impl Worker<'_> {
             while let Some(Picked { mv, .. }) = picker.next(position, &self.thread_data.histories.moves, &context) {
                 let next = self.make_move(position, mv, ply);
                 let window = (-probcut_beta, -probcut_beta + 1);
-                let mut score = -self.quiescence::<false>(&next, window, ply + 1)?;
+                let mut score = -self.quiescence::<false>(&next, window, ply + 1, false)?;
                 if score >= probcut_beta {
                     let reduced = depth - p::probcut_reduction();
                     score = -self.node::<false>(&next, window, reduced, ply + 1, !cut_node, pv)?;

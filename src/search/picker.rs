@@ -45,6 +45,8 @@ pub struct MovePicker {
     /// The SEE threshold of good noisy moves; if `None`, it depends on the move's score.
     threshold: Option<i32>,
     skip_quiets: bool,
+    /// Whether quiet moves that give check follow the good noisy ones, and end the list.
+    only_checks: bool,
     /// Bad noisy moves in `..bad`, stale ones in `bad..next`, moves to come in `next..`. In the last stage `next`
     /// counts the bad noisy moves that were handed out.
     moves: ArrayVec<Scored, MAX_MOVES>,
@@ -60,6 +62,7 @@ impl MovePicker {
             tt_move,
             threshold: None,
             skip_quiets: false,
+            only_checks: false,
             moves: ArrayVec::new(),
             next: 0,
             bad: 0,
@@ -70,6 +73,12 @@ impl MovePicker {
     /// untested.
     pub fn noisy(tt_move: Option<Move>, threshold: i32) -> Self {
         Self { threshold: Some(threshold), skip_quiets: true, ..Self::new(tt_move) }
+    }
+
+    /// Creates a picker that hands out, after the moves of [`MovePicker::noisy`], the quiet moves that give check
+    /// directly and lose nothing by SEE.
+    pub fn noisy_and_checks(tt_move: Option<Move>, threshold: i32) -> Self {
+        Self { skip_quiets: false, only_checks: true, ..Self::noisy(tt_move, threshold) }
     }
 
     /// Leaves out the quiet moves that are still to come.
@@ -107,7 +116,7 @@ impl MovePicker {
                 self.moves[self.bad] = scored;
                 self.bad += 1;
             }
-            if self.threshold.is_some() {
+            if self.threshold.is_some() && !self.only_checks {
                 return None;
             }
             self.stage = Stage::GenerateQuiet;
@@ -119,10 +128,15 @@ impl MovePicker {
             self.stage = Stage::Quiet;
         }
         if self.stage == Stage::Quiet {
-            if !self.skip_quiets
+            while !self.skip_quiets
                 && let Some(Scored { picked, .. }) = self.select()
             {
-                return Some(picked);
+                if !self.only_checks || position.see_ge(picked.mv, 0) {
+                    return Some(picked);
+                }
+            }
+            if self.only_checks {
+                return None;
             }
             self.stage = Stage::BadNoisy;
             self.next = 0;
@@ -196,6 +210,9 @@ impl MovePicker {
         let quiet_history = histories.quiet(position, context);
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.tt_move) {
             let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
+            if self.only_checks && !checks[kind].has(mv.to()) {
+                continue;
+            }
             let history = quiet_history.score(mv);
             let mut score = history;
             if threatened[kind].has(mv.from()) {
@@ -217,6 +234,7 @@ mod tests {
     use super::super::history::tests::histories;
     use super::super::huge_pages::HugePageBox;
     use super::*;
+    use crate::types::MoveKind;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
     use std::collections::HashSet;
@@ -345,6 +363,27 @@ mod tests {
             assert_eq!(picked.len(), wanted.len(), "seed {seed}");
             assert_eq!(picked.into_iter().collect::<HashSet<_>>(), wanted, "seed {seed}");
         }
+    }
+
+    #[test]
+    fn safe_checks_follow_noisy_moves() {
+        let mut checks = 0;
+        for seed in 0..CASES {
+            let case = Case::new(seed);
+            let mut picker = MovePicker::noisy_and_checks(None, 0);
+            let picked: Vec<Move> = std::iter::from_fn(|| case.next(&mut picker)).map(|picked| picked.mv).collect();
+            assert!(picked.is_sorted_by_key(|mv| !mv.is_noisy()), "seed {seed}");
+            let gives_check = |mv: Move| {
+                let is_special = mv.kind() == MoveKind::Castle || mv.promotion().is_some();
+                !is_special && case.position.make(mv).checkers().has(mv.to())
+            };
+            let is_wanted = |mv: &Move| case.position.see_ge(*mv, 0) && (mv.is_noisy() || gives_check(*mv));
+            let wanted: HashSet<Move> = case.position.moves().iter().copied().filter(is_wanted).collect();
+            checks += wanted.iter().filter(|mv| !mv.is_noisy()).count();
+            let picked = picked.into_iter().collect::<HashSet<_>>();
+            assert_eq!(picked, wanted, "seed {seed} {}", case.position.fen(true));
+        }
+        assert!(checks > 0);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Quiescence search (QS): noisy moves only, or all moves in check, until the position is quiet.
+//! Quiescence search (QS): noisy moves, at first quiet checks as well, and all moves in check, until the position is
+//! quiet.
 
 use super::parameters as p;
 use super::picker::{MovePicker, Picked};
@@ -10,12 +11,14 @@ use crate::types::{Bitboard, Score};
 
 impl Worker<'_> {
     /// Returns the fail-soft score of a position once the noisy moves are played out. The side to move may also stand
-    /// pat.
+    /// pat. `with_checks` adds its quiet moves that give check, as Stockfish did up to version 16: without them, a
+    /// search that passes the move or reduces it to nothing does not see a threat of mate.
     pub fn quiescence<const PV: bool>(
         &mut self,
         position: &Position,
         (mut alpha, beta): (Score, Score),
         ply: usize,
+        with_checks: bool,
     ) -> Result<Score, Stopped> {
         // 1. Limits, draws by rule, upcoming repetitions, and the maximum ply.
         self.count_node(ply)?;
@@ -57,13 +60,14 @@ impl Worker<'_> {
             alpha = alpha.max(best_score);
         }
 
-        // 4. The move loop: noisy moves that lose little by SEE; in check all moves, and only noisy ones once a move
-        // avoids a loss.
+        // 4. The move loop: noisy moves that lose little by SEE, perhaps quiet checks that lose nothing; in check all
+        // moves, and only noisy ones once a move avoids a loss.
         let attacked = if in_check { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
         let context = self.history_context(ply, attacked);
         let tt_move = tt_entry.and_then(|entry| entry.best).filter(|mv| in_check || mv.is_noisy());
         let mut picker = match in_check {
             true => MovePicker::new(tt_move),
+            false if with_checks => MovePicker::noisy_and_checks(tt_move, -p::qs_see()),
             false => MovePicker::noisy(tt_move, -p::qs_see()),
         };
         let mut count = 0;
@@ -86,7 +90,7 @@ impl Worker<'_> {
                 }
             }
             let next = self.make_move(position, mv, ply);
-            let score = -self.quiescence::<PV>(&next, (-beta, -alpha), ply + 1)?;
+            let score = -self.quiescence::<PV>(&next, (-beta, -alpha), ply + 1, false)?;
             self.undo_move();
             if score > best_score {
                 best_score = score;
