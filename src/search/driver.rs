@@ -17,6 +17,9 @@ use std::thread;
 /// Bytes of stack that a thread needs to call [`Threads::search`].
 pub const STACK: usize = 16 << 20;
 
+/// A search of fewer nodes uses one thread, so that its node limit is exact.
+const FEW_NODES: u64 = 100_000;
+
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct SearchResult {
@@ -114,12 +117,11 @@ impl Threads {
             let score = if search.position.in_check() { Score::mated_in(0) } else { Score::DRAW };
             return SearchResult { best: None, ponder: None, score, nodes: 0 };
         }
-        let shared = Shared::new(search, timer, root_moves, self.count());
-        let (first, mut others) = self.thread_data.split_first_mut().expect("there is at least one thread");
         // In a short search helpers are useless, and on busy processors the first thread may have to wait for them.
-        if shared.timer.is_short() {
-            others = &mut [];
-        }
+        let is_short = timer.is_short() || search.limits.nodes.is_some_and(|nodes| nodes < FEW_NODES);
+        let count = if is_short { 1 } else { self.count() };
+        let shared = Shared::new(search, timer, root_moves, count);
+        let (first, others) = self.thread_data[..count].split_first_mut().expect("there is at least one thread");
         let results = thread::scope(|scope| {
             let spawn = |(index, thread_data)| {
                 let shared = &shared;

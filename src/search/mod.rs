@@ -45,7 +45,8 @@ pub type Pv = ArrayVec<Move, MAX_PLY>;
 pub struct Limits {
     /// Depth in plies.
     pub depth: Option<u32>,
-    /// Nodes of all threads. With one thread the limit is exact, unless the first iteration needs more.
+    /// Nodes of all threads. With one thread the limit is exact, unless the first iteration needs more. A limit below
+    /// 100,000 leaves only one thread to search.
     pub nodes: Option<u64>,
     /// Nodes after which no new iteration begins.
     pub soft_nodes: Option<u64>,
