@@ -3,7 +3,7 @@
 use super::command::{Command, Go, SetPosition, parse};
 use super::options::{self, DEFAULT_HASH, SetOption, Settings};
 use super::output::{InfoFormat, InfoPrinter, Output, send};
-use super::strength;
+use super::strength::Level;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Clock, Limits, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
@@ -12,7 +12,7 @@ use crate::tablebases::{Files, TablebaseError, Tablebases};
 use crate::tools::genfens;
 use crate::tools::paint::{self, Paint, piece_cell};
 use crate::tools::{bench, eval, perft, version};
-use crate::types::Move;
+use crate::types::{Move, Square};
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
@@ -80,6 +80,8 @@ const BAD_LIMIT_TIME: Duration = Duration::from_secs(1);
 pub struct Engine {
     position: Position,
     history: GameHistory,
+    /// The target square of the last move, if the position was set up with moves.
+    last_target: Option<Square>,
     network: Network,
     settings: Settings,
     output: Output,
@@ -169,6 +171,7 @@ impl Engine {
         Self {
             position: Position::startpos(),
             history: GameHistory::new(),
+            last_target: None,
             network: Network::embedded(),
             settings: Settings::default(),
             output: Output::new(output),
@@ -454,6 +457,7 @@ impl Engine {
     fn set_position(&mut self, set: SetPosition) {
         let mut position = set.start;
         let mut history = GameHistory::new();
+        let mut last_target = None;
         for text in &set.moves {
             let Some(mv) = position.parse_move(text) else {
                 let fen = position.fen(self.settings.chess960);
@@ -462,8 +466,9 @@ impl Engine {
             };
             history.push(&position);
             position = position.make(mv);
+            last_target = Some(mv.to());
         }
-        (self.position, self.history) = (position, history);
+        (self.position, self.history, self.last_target) = (position, history, last_target);
     }
 
     fn go(&mut self, go: &Go) {
@@ -471,15 +476,22 @@ impl Engine {
             send!(self.output, "info string {error}");
         }
         let limits = self.limits(go);
-        let moves = self.search_moves(go);
+        let mut moves = self.search_moves(go);
         // A search for a mate may never find one.
         let is_bounded = !go.infinite && Limits { mate: None, ..limits.clone() }.is_bounded();
         let waits_for_stop = go.infinite || !limits.is_bounded();
 
-        let Settings { multi_pv, chess960, show_wdl, elo, probing, .. } = self.settings;
-        let limit_strength = self.is_limited(&limits, go);
+        let Settings { multi_pv, chess960, show_wdl, probing, .. } = self.settings;
+        let level = self.level(&limits, go);
         let wdl = show_wdl.then(|| InfoFormat::wdl(&self.position, &self.network));
-        let candidates = if limit_strength { multi_pv.max(strength::CHOICES) } else { multi_pv };
+        let mut candidates = multi_pv;
+        if let Some(level) = &level {
+            if moves.is_empty() {
+                moves = self.position.moves().to_vec();
+            }
+            level.overlook(&self.position, self.last_target, &mut moves);
+            candidates = multi_pv.max(level.choices());
+        }
         let move_count = if moves.is_empty() { self.position.moves().len() } else { moves.len() };
         let searched_lines = candidates.min(move_count).max(1);
 
@@ -511,7 +523,7 @@ impl Engine {
             if result.best.is_none() {
                 send!(output, "info depth 0 score {}", result.score);
             }
-            if limit_strength && let Some(chosen) = strength::choose(printer.lines(), elo) {
+            if let Some(chosen) = level.and_then(|level| level.choose(printer.lines())) {
                 (result.best, result.ponder) = printer.lines()[chosen].moves();
                 printer.put_first(chosen);
             }
@@ -575,7 +587,7 @@ impl Engine {
 
     fn limits(&self, go: &Go) -> Limits {
         let &Go { depth, nodes, mate, movetime, moves_to_go, .. } = go;
-        let Settings { overhead, elo, .. } = self.settings;
+        let overhead = self.settings.overhead;
         let side = self.position.side_to_move();
         // If only the other side's clock was sent, it is better than none.
         let clock = [side, !side]
@@ -589,15 +601,16 @@ impl Engine {
             send!(self.output, "info string the search takes {} ms", BAD_LIMIT_TIME.as_millis());
             limits.movetime = Some(BAD_LIMIT_TIME + overhead);
         }
-        if self.is_limited(&limits, go) {
-            limits.nodes = Some(nodes.unwrap_or(u64::MAX).min(strength::nodes(elo)));
+        if let Some(level) = self.level(&limits, go) {
+            limits.nodes = Some(nodes.unwrap_or(u64::MAX).min(level.nodes));
         }
         limits
     }
 
-    /// Returns whether the search plays with limited strength. Analysis, which goes on until `stop`, does not.
-    fn is_limited(&self, limits: &Limits, go: &Go) -> bool {
-        self.settings.limit_strength && !go.infinite && limits.is_bounded()
+    /// Returns the level to play at, or `None` for full strength. Analysis, which goes on until `stop`, is not limited.
+    fn level(&self, limits: &Limits, go: &Go) -> Option<Level> {
+        let is_limited = self.settings.limit_strength && !go.infinite && limits.is_bounded();
+        if is_limited { Level::new(self.settings.elo) } else { None }
     }
 
     /// Counts in another thread, so that `stop` and `isready` are answered.

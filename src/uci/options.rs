@@ -29,7 +29,7 @@ pub struct Settings {
     pub show_wdl: bool,
     /// Strength is limited to `elo`.
     pub limit_strength: bool,
-    /// The strength to play with if it is limited.
+    /// The strength to play with if it is limited; see [`strength::ELO`].
     pub elo: u64,
     /// How endgame tablebases are used.
     pub probing: Probing,
@@ -135,7 +135,7 @@ pub fn options() -> [Definition; 16] {
         ),
         definition(
             "UCI_Elo",
-            "strength if limited; the scale is a guess, not measured",
+            "strength if limited; the greatest is full strength",
             Spin(elo, strength::ELO, SetOption::Elo),
         ),
         definition(

@@ -538,7 +538,7 @@ fn options_are_listed_set_and_checked() {
         "option name UCI_Chess960 type check default false",
         "option name UCI_ShowWDL type check default false",
         "option name UCI_LimitStrength type check default false",
-        "option name UCI_Elo type spin default 1500 min 800 max 2800",
+        "option name UCI_Elo type spin default 1500 min 200 max 3200",
         "option name EvalFile type string default <empty>",
         "option name SyzygyPath type string default <empty>",
         "option name SyzygyProbeDepth type spin default 1 min 1 max 100",
@@ -625,26 +625,56 @@ fn wdl_is_sent_if_set() {
     }
 }
 
+/// Returns the output of a search with limited strength.
+fn limited(elo: u32, go: &str) -> String {
+    feed(&format!("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value {elo}\n{go}"))
+}
+
+/// Returns the move of a `bestmove` line, the last of an output.
+fn best_move(out: &str) -> &str {
+    out.lines().last().unwrap().strip_prefix("bestmove ").unwrap().split(' ').next().unwrap()
+}
+
 #[test]
 fn limited_strength_limits_nodes() {
-    let nodes = |elo: u32| {
-        let out = feed(&format!(
-            "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value {elo}\ngo wtime 60000 btime 60000"
-        ));
-        let report = out.lines().rev().find(|line| line.starts_with("info depth")).unwrap().to_owned();
-        let nodes = report.split(' ').skip_while(|word| *word != "nodes").nth(1).unwrap();
-        let best = out.lines().last().unwrap().split(' ').nth(1).unwrap();
-        assert!(report.contains(&format!(" pv {best}")), "{out}");
-        nodes.parse::<u64>().unwrap()
+    let nodes = |elo: u32, go: &str| {
+        let out = limited(elo, go);
+        let report = out.lines().rev().find(|line| line.starts_with("info depth")).unwrap();
+        assert!(report.contains(&format!(" pv {}", best_move(&out))), "{out}");
+        field(report, "nodes")
     };
-    let [weak, strong] = [800, 2400].map(nodes);
-    assert!(weak <= 100 && strong > 1000 && strong <= 12_800, "{weak} {strong}");
+    let clock = "go wtime 60000 btime 60000";
+    let [weak, strong] = [200, 2400].map(|elo| nodes(elo, clock));
+    assert!(weak <= 100 && strong > 1000 && strong <= 4400, "{weak} {strong}");
+    // Helper threads do not add nodes.
+    assert!(nodes(200, &format!("setoption name Threads value 4\n{clock}")) <= 100);
+    // The greatest level has no limit but that of the command.
+    assert_eq!(nodes(3200, "go nodes 90000"), 90_000);
+    assert!(nodes(3190, "go nodes 90000") < 80_000);
+}
+
+/// Weak levels overlook moves, but only those that the command allows are played, and the lines agree with the move.
+#[test]
+fn limited_strength_overlooks_moves() {
+    let mut played: Vec<String> = (0..20).map(|_| best_move(&limited(200, "go depth 3")).to_owned()).collect();
+    played.sort_unstable();
+    played.dedup();
+    assert!(played.len() > 3, "{played:?}");
+    for _ in 0..5 {
+        assert_eq!(best_move(&limited(200, "go depth 2 searchmoves a2a3")), "a2a3");
+        let out = limited(200, "setoption name MultiPV value 20\ngo movetime 1000 searchmoves a2a3 h2h3 g1h3");
+        assert!(["a2a3", "h2h3", "g1h3"].contains(&best_move(&out)), "{out}");
+        let first = out.lines().rev().find(|line| line.contains(" multipv 1 ")).unwrap();
+        assert!(first.contains(&format!(" pv {}", best_move(&out))), "{out}");
+    }
+    let mated = "position fen R6k/6pp/8/8/8/8/8/7K b - - 0 1\ngo depth 2";
+    assert_eq!(best_move(&limited(200, mated)), "(none)");
 }
 
 #[test]
 fn analysis_is_not_limited_in_strength() {
     let mut kiln = Kiln::start();
-    kiln.send("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 800\ngo infinite");
+    kiln.send("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 200\ngo infinite");
     kiln.until_matching(|line| field(line, "nodes") > 1000);
     kiln.send("stop");
     let lines = kiln.until("bestmove");
