@@ -108,7 +108,7 @@ command = commands.add_parser("play")
 command.set_defaults(run=play)
 for argument in ("engine", "book", "factors", "out"):
     command.add_argument(argument, type=pathlib.Path)
-command.add_argument("--nodes", type=int, default=6000, help="of each search (default: 6000)")
+command.add_argument("--nodes", type=str, default="6000", help="of each search (default: 6000)")
 command.add_argument("--games", type=int, default=6000, help="to play (default: 6000)")
 command.add_argument("--jobs", type=int, default=2, help="games at once (default: 2)")
 command = commands.add_parser("report")

@@ -11,7 +11,7 @@ import { ask } from "./rules.js"
 const $ = (id) => document.getElementById(id)
 
 /** The last level is full strength. */
-const LEVELS = [800, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2400, 2600, 2800, null]
+const LEVELS = [400, 600, 800, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2500, null]
 /** Milliseconds for a move without a clock. */
 const MOVE_TIME = 1000
 const OTHER = { w: "b", b: "w" }

@@ -91,15 +91,17 @@ fn tune() -> &'static str {
 /// Returns the part about `kiln tune`.
 #[cfg(feature = "tune")]
 fn tune() -> String {
-    let kiln::tools::tune::Settings { nodes, rate, .. } = Default::default();
+    let kiln::tools::tune::Settings { pace, rate, .. } = Default::default();
     format!(
-        "  kiln tune FOLDER --games N --book FILE [--nodes N] [--threads N]
-                  [--parameters NAME,NAME*,...] [--rate RATE] [--seed N]
+        "  kiln tune FOLDER --games N --book FILE [--nodes N | N+INCREMENT]
+                  [--threads N] [--parameters NAME,NAME*,...] [--rate RATE]
+                  [--seed N]
                           tune the parameters of the search by SPSA in N games from
                           positions of the book (FEN or EPD), and write parameters.txt
-                          and paths.svg. Defaults: {nodes} nodes per move, a final learning
-                          rate of {rate}, all parameters that have an effect. The same
-                          command resumes a stopped run or, with more games, extends it
+                          and paths.svg. N+INCREMENT is a clock of nodes, for the parameters
+                          of time. Defaults: {pace} nodes per move, a final learning rate of
+                          {rate}, all parameters that have an effect. The same command
+                          resumes a stopped run or, with more games, extends it
 "
     )
 }

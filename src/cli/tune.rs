@@ -2,22 +2,22 @@
 
 use super::read_number;
 use kiln::tools::MAX_THREADS;
-use kiln::tools::tune::{Settings, select};
+use kiln::tools::tune::{Settings, select, tunables};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
 /// Parses the arguments after `tune`. Returns `None` if they ask for help.
 pub fn tune(arguments: &mut lexopt::Parser) -> Result<Option<Box<Settings>>, lexopt::Error> {
-    let (mut folder, mut games, mut book) = (None, None, None);
+    let (mut folder, mut games, mut book, mut parameters) = (None, None, None, None);
     let mut settings = Settings::default();
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("games") => games = Some(read_number(arguments, 2..=1_000_000_000)?),
-            Long("nodes") => settings.nodes = read_number(arguments, 1..=1_000_000_000)?,
+            Long("nodes") => settings.pace = arguments.value()?.parse_with(str::parse)?,
             Long("threads") => settings.threads = read_number(arguments, 1..=MAX_THREADS)?,
             Long("book") => book = Some(PathBuf::from(arguments.value()?)),
-            Long("parameters") => settings.parameters = arguments.value()?.parse_with(select)?,
+            Long("parameters") => parameters = Some(arguments.value()?.string()?),
             Long("rate") => settings.rate = arguments.value()?.parse_with(read_rate)?,
             Long("seed") => settings.seed = read_number(arguments, 0..=u64::MAX)?,
             Value(path) if folder.is_none() => folder = Some(PathBuf::from(path)),
@@ -28,6 +28,10 @@ pub fn tune(arguments: &mut lexopt::Parser) -> Result<Option<Box<Settings>>, lex
     settings.folder = folder.ok_or(format!("tune needs a folder for its state and results, {example}"))?;
     settings.games = games.ok_or(format!("tune needs --games, the number of games, {example}"))?;
     settings.book = book.ok_or(format!("tune needs --book, a file with a FEN or EPD in each line, {example}"))?;
+    settings.parameters = match parameters {
+        Some(names) => select(&names, settings.pace)?,
+        None => tunables(settings.pace),
+    };
     Ok(Some(Box::new(settings)))
 }
 

@@ -227,7 +227,7 @@ impl Worker<'_> {
             let factor = f64::from(nodes) * f64::from(stable) * f64::from(falling) * 1e-9;
             let is_forced = self.shared.root_moves.len() == 1;
             // A search that ponders keeps the verdict until `ponderhit`.
-            let is_soft_over = self.shared.timer.is_soft_over(factor, is_forced);
+            let is_soft_over = self.shared.timer.is_soft_over(self.nodes, factor, is_forced);
             self.shared.is_soft_over.store(is_soft_over, Relaxed);
             let is_late = is_soft_over && !self.shared.is_pondering();
             let has_enough_nodes = limits.soft_nodes.is_some_and(|nodes| self.nodes >= nodes);

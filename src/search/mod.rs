@@ -58,6 +58,9 @@ pub struct Limits {
     pub clock: Option<Clock>,
     /// Time set aside on each move for communication with the GUI.
     pub overhead: Duration,
+    /// On a clock nodes count instead of time, a node as a microsecond. With one thread the search then takes the same
+    /// time everywhere, so that time management can be tested on a busy machine.
+    pub nodes_as_time: bool,
 }
 
 /// A chess clock of the side to move.
@@ -74,7 +77,7 @@ pub struct Clock {
 impl Limits {
     /// Returns whether the search ends by itself.
     pub fn is_bounded(&self) -> bool {
-        let Self { depth, nodes, soft_nodes, mate, movetime, clock, overhead: _ } = self;
+        let Self { depth, nodes, soft_nodes, mate, movetime, clock, overhead: _, nodes_as_time: _ } = self;
         depth.is_some()
             || nodes.is_some()
             || soft_nodes.is_some()

@@ -231,8 +231,8 @@ parameters! {
     time_most = 667 in 300..=900;
     time_most_last_move = 900 in 500..=950;
     time_reserve_ms = 50 in 0..=200;
-    // Helper threads do not search if the hard limit is shorter than this.
-    time_short_ms = 10 in 0..=100;
+    // Helper threads do not search if the soft limit is shorter than this.
+    time_short_ms = 20 in 0..=100;
     // Factors of the soft limit; stability in iterations, scores in centipawns.
     time_node_base = 2100 in 1000..=3500;
     time_node_factor = 1500 in 500..=3000;

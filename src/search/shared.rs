@@ -78,6 +78,8 @@ impl SearchRequest<'_> {
 pub struct Shared<'a> {
     pub search: &'a SearchRequest<'a>,
     pub timer: Timer,
+    /// The nodes of all threads after which the search stops.
+    node_limit: Option<u64>,
     /// The moves to choose from.
     pub root_moves: Vec<Move>,
     /// The score of the root by the tablebases. `root_moves` are then the moves that keep it, and the search chooses
@@ -105,9 +107,11 @@ impl<'a> Shared<'a> {
         let (root_moves, root_score, root_hits) = search.probe_root(root_moves);
         let counters: Vec<_> = (0..threads).map(|_| Counter::default()).collect();
         counters[0].tablebase_hits.store(root_hits, Relaxed);
+        let node_limit = search.limits.nodes.into_iter().chain(timer.node_limit()).min();
         Self {
             search,
             timer,
+            node_limit,
             root_moves,
             root_score,
             counters,
@@ -151,7 +155,7 @@ impl<'a> Shared<'a> {
         if thread > 0 {
             return false;
         }
-        if let Some(limit) = self.search.limits.nodes {
+        if let Some(limit) = self.node_limit {
             let is_alone = self.counters.len() == 1;
             if (is_alone && nodes >= limit) || (!is_alone && check_all && self.nodes() >= limit) {
                 return true;

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Timer {
     start: Instant,
+    /// Whether nodes count instead of time.
+    counts_nodes: bool,
     /// No new iteration begins after this time, scaled by how the search goes.
     soft: Option<Duration>,
     /// The search stops after this time.
@@ -32,7 +34,7 @@ impl Timer {
             soft = Some(per_mille(share, p::time_soft()).min(most));
             hard = Some(hard.map_or(most, |hard| hard.min(most)).min(per_mille(share, p::time_hard())));
         }
-        Self { start: Instant::now(), soft, hard }
+        Self { start: Instant::now(), counts_nodes: limits.nodes_as_time, soft, hard }
     }
 
     /// Returns the time since the start.
@@ -40,21 +42,27 @@ impl Timer {
         self.start.elapsed()
     }
 
-    /// Returns whether it is too late for another iteration, with the soft limit scaled by `factor`. If the move is
-    /// forced, any time on the clock is too long.
-    pub fn is_soft_over(&self, factor: f64, is_forced: bool) -> bool {
-        self.soft.is_some_and(|soft| is_forced || self.elapsed().as_secs_f64() >= soft.as_secs_f64() * factor)
+    /// Returns whether it is too late for another iteration after this many nodes, with the soft limit scaled by
+    /// `factor`. If the move is forced, any time on the clock is too long.
+    pub fn is_soft_over(&self, nodes: u64, factor: f64, is_forced: bool) -> bool {
+        let spent = if self.counts_nodes { Duration::from_micros(nodes) } else { self.elapsed() };
+        self.soft.is_some_and(|soft| is_forced || spent.as_secs_f64() >= soft.as_secs_f64() * factor)
     }
 
-    /// Returns whether the hard limit is too short for helper threads to be of use.
+    /// Returns whether the time for this move is too short for helper threads to be of use.
     pub fn is_short(&self) -> bool {
         let short = Duration::from_millis(p::time_short_ms().max(0) as u64);
-        self.hard.is_some_and(|hard| hard < short)
+        self.soft.or(self.hard).is_some_and(|time| time < short)
     }
 
     /// Returns whether the search must stop at once.
     pub fn is_hard_over(&self) -> bool {
-        self.hard.is_some_and(|hard| self.elapsed() >= hard)
+        !self.counts_nodes && self.hard.is_some_and(|hard| self.elapsed() >= hard)
+    }
+
+    /// Returns the nodes after which the search must stop at once, if they count instead of time.
+    pub fn node_limit(&self) -> Option<u64> {
+        self.hard.filter(|_| self.counts_nodes).map(|hard| u64::try_from(hard.as_micros()).unwrap_or(u64::MAX))
     }
 }
 
@@ -91,12 +99,21 @@ mod tests {
         let [alone, together] = [1, 4].map(|threads| timer(1000, 10, None, threads).hard.unwrap());
         assert!(together < alone);
         assert_eq!(timer(1000, 10, None, 4).hard, timer(950, 10, None, 1).hard);
-        assert!(timer(80, 10, None, 4).is_short() && !timer(80, 10, None, 1).is_short());
+        assert!(timer(400, 10, None, 4).is_short() && !timer(1000, 10, None, 4).is_short());
+    }
+
+    #[test]
+    fn nodes_count_as_microseconds() {
+        let clock = Some(Clock { remaining: Duration::from_secs(1), ..Clock::default() });
+        let timer = Timer::new(&Limits { clock, nodes_as_time: true, ..Limits::default() }, 1);
+        let soft = timer.soft.unwrap().as_micros() as u64;
+        assert!(!timer.is_soft_over(soft - 1, 1.0, false) && timer.is_soft_over(soft + 1, 1.0, false));
+        assert!((soft..1_000_000).contains(&timer.node_limit().unwrap()) && !timer.is_hard_over());
     }
 
     #[test]
     fn no_limit_no_end() {
         let timer = Timer::new(&Limits::default(), 1);
-        assert!(!timer.is_soft_over(0.0, true) && !timer.is_hard_over());
+        assert!(!timer.is_soft_over(0, 0.0, true) && !timer.is_hard_over() && timer.node_limit().is_none());
     }
 }

@@ -9,7 +9,7 @@ mod player;
 mod report;
 mod spsa;
 
-pub use games::play as play_games;
+pub use games::{Pace, play as play_games};
 pub use player::COMMAND as GAMES_COMMAND;
 pub use spsa::Tunable;
 
@@ -33,8 +33,10 @@ use std::time::{Duration, Instant};
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 /// The time between two writes of the list and the drawing.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
-/// The parameters that have no effect at a fixed number of nodes, on one thread and without tablebases.
-const WITHOUT_EFFECT: [&str; 3] = ["time_", "vote_", "tablebase_"];
+/// The parameters that have no effect on one thread and without tablebases.
+const WITHOUT_EFFECT: [&str; 2] = ["vote_", "tablebase_"];
+/// The parameters that have an effect only on a clock.
+const ON_A_CLOCK: &str = "time_";
 
 /// What to tune, and how.
 #[derive(Clone, Debug)]
@@ -43,8 +45,8 @@ pub struct Settings {
     pub folder: PathBuf,
     /// The number of games; an odd one counts as the next even one.
     pub games: u64,
-    /// The nodes of each search.
-    pub nodes: u64,
+    /// How long the searches are.
+    pub pace: Pace,
     /// The number of processes, each of which plays one game at a time.
     pub threads: usize,
     /// A file with a FEN or EPD in each line, from which games start.
@@ -63,20 +65,24 @@ impl Default for Settings {
         Self {
             folder: PathBuf::new(),
             games: 0,
-            nodes: 8000,
+            pace: Pace::Nodes(8000),
             threads: 1,
             book: PathBuf::new(),
-            parameters: tunables(),
+            parameters: tunables(Pace::Nodes(8000)),
             rate: 0.002,
             seed: 1,
         }
     }
 }
 
-/// Returns all parameters that have an effect in the games.
-fn tunables() -> Vec<Tunable> {
+/// Returns all parameters that have an effect in games of this pace.
+pub fn tunables(pace: Pace) -> Vec<Tunable> {
     let parameters = crate::search::parameters().into_iter();
-    let parameters = parameters.filter(|p| !WITHOUT_EFFECT.iter().any(|prefix| p.name.starts_with(prefix)));
+    let has_effect = |name: &str| match pace {
+        Pace::Nodes(_) if name.starts_with(ON_A_CLOCK) => false,
+        _ => !WITHOUT_EFFECT.iter().any(|prefix| name.starts_with(prefix)),
+    };
+    let parameters = parameters.filter(|parameter| has_effect(parameter.name));
     let tunable = |parameter: crate::search::Parameter| {
         let (least, most) = parameter.range.into_inner();
         Tunable { name: parameter.name.into(), start: parameter.default, least, most }
@@ -84,24 +90,25 @@ fn tunables() -> Vec<Tunable> {
     parameters.map(tunable).collect()
 }
 
-/// Returns the parameters of a list of names, separated by commas. A name may end in `*`, which stands for any rest.
+/// Returns the parameters of a list of names, separated by commas, for games of this pace. A name may end in `*`, which
+/// stands for any rest.
 ///
 /// # Errors
 /// If a name matches no parameter, or only such that have no effect in the games.
-pub fn select(names: &str) -> Result<Vec<Tunable>, String> {
+pub fn select(names: &str, pace: Pace) -> Result<Vec<Tunable>, String> {
     let matches = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
         None => name == pattern,
     };
     let patterns: Vec<&str> = names.split(',').map(str::trim).collect();
-    let mut selected = tunables();
+    let mut selected = tunables(pace);
     for pattern in &patterns {
         if !selected.iter().any(|parameter| matches(pattern, &parameter.name)) {
             let exists = crate::search::parameters().iter().any(|parameter| matches(pattern, parameter.name));
-            let what = if exists {
-                "has no effect at a fixed number of nodes on one thread"
-            } else {
-                "matches no parameter; the command \"spsa\" lists them"
+            let what = match pace {
+                _ if !exists => "matches no parameter; the command \"spsa\" lists them",
+                Pace::Nodes(_) => "has no effect at a fixed number of nodes on one thread",
+                Pace::Clock(..) => "has no effect on one thread without tablebases",
             };
             return Err(format!("{pattern:?} {what}"));
         }
@@ -115,7 +122,7 @@ impl Settings {
         let book = book.describe(100, [0, 0]);
         Plan {
             pairs: self.games.div_ceil(2),
-            nodes: self.nodes,
+            nodes: self.pace.to_string(),
             rate: self.rate,
             seed: self.seed,
             book: book.file,
@@ -150,7 +157,7 @@ pub fn tune(
         print(&format!("{before} of {total} games are played"));
     }
     let players = (0..settings.threads).map(|_| Player::start(&settings.parameters)).collect::<Result<Vec<_>, _>>()?;
-    let run = Run { book: &book, stop, progress: Mutex::new(Progress::new(tuner)) };
+    let run = Run { book: &book, pace: settings.pace, stop, progress: Mutex::new(Progress::new(tuner)) };
     let start = Instant::now();
     let played = run.play(players, folder, &mut print);
     let tuner = run.progress.into_inner().expect("no thread panics").tuner;
@@ -192,6 +199,7 @@ fn check(tuner: &Tuner, plan: &Plan) -> Result<(), String> {
     }
     let fields = |plan: &Plan| serde_json::to_value(plan).expect("a plan is plain data");
     let (ours, theirs) = (fields(plan), fields(theirs));
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     for (name, value) in ours.as_object().into_iter().flatten().filter(|(name, _)| *name != "pairs") {
         if theirs[name] == *value {
             continue;
@@ -200,7 +208,7 @@ fn check(tuner: &Tuner, plan: &Plan) -> Result<(), String> {
             "parameters" => {
                 "this run has other parameters, or other starts or ranges of them; use another folder".into()
             }
-            _ => format!("this run has {name} {}, not {value}; use another folder", theirs[name]),
+            _ => format!("this run has {name} {}, not {}; use another folder", text(&theirs[name]), text(value)),
         });
     }
     let count = plan.parameters.len();
@@ -228,6 +236,7 @@ fn save(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// What the threads share.
 struct Run<'a> {
     book: &'a Book,
+    pace: Pace,
     stop: &'a AtomicBool,
     progress: Mutex<Progress>,
 }
@@ -295,26 +304,26 @@ impl Run<'_> {
 
     /// Plays pairs until none is left, the run is stopped or something fails.
     fn work(&self, mut player: Player) {
-        while let Some((mut pair, nodes)) = self.next_pair() {
-            if let Err(error) = self.play_pair(&mut player, &mut pair, nodes) {
+        while let Some(mut pair) = self.next_pair() {
+            if let Err(error) = self.play_pair(&mut player, &mut pair) {
                 self.lock().first_error.get_or_insert(error);
             }
         }
     }
 
-    /// Returns the next pair, and the nodes of each of its searches.
-    fn next_pair(&self) -> Option<(Pair, u64)> {
+    fn next_pair(&self) -> Option<Pair> {
         let mut progress = self.lock();
         if self.stop.load(Relaxed) || progress.first_error.is_some() {
             return None;
         }
         progress.left = progress.left.checked_sub(1)?;
-        Some((progress.tuner.draw(), progress.tuner.plan.nodes))
+        Some(progress.tuner.draw())
     }
 
-    fn play_pair(&self, player: &mut Player, pair: &mut Pair, nodes: u64) -> Result<(), String> {
+    fn play_pair(&self, player: &mut Player, pair: &mut Pair) -> Result<(), String> {
         let start = self.book.draw(&mut pair.rng)?;
-        let result = player.play(&Request { nodes, values: [pair.first.clone(), pair.second.clone()], start })?;
+        let values = [pair.first.clone(), pair.second.clone()];
+        let result = player.play(&Request { pace: self.pace, values, start })?;
         let mut progress = self.lock();
         progress.tuner.apply(pair, result);
         progress.played += 1;
@@ -348,11 +357,13 @@ mod tests {
 
     #[test]
     fn names_select_parameters() {
-        let names = |list: &str| select(list).map(|found| found.into_iter().map(|p| p.name).collect::<Vec<_>>());
+        let [nodes, clock] = [Pace::Nodes(8000), Pace::Clock(300_000, 3000)];
+        let names = |list: &str| select(list, nodes).map(|found| found.into_iter().map(|p| p.name).collect::<Vec<_>>());
         assert_eq!(names("lmr_divisor,lmr_base"), Ok(vec!["lmr_base".into(), "lmr_divisor".into()]));
         assert_eq!(names("iir_*, lmp_base,lmp_*").unwrap().len(), 4);
-        assert_eq!(names("*"), Ok(tunables().into_iter().map(|parameter| parameter.name).collect()));
-        assert!(!tunables().iter().any(|p| p.name.starts_with("time_") || p.name.starts_with("vote_")));
+        assert_eq!(names("*"), Ok(tunables(nodes).into_iter().map(|parameter| parameter.name).collect()));
+        assert!(!tunables(nodes).iter().any(|p| p.name.starts_with("time_") || p.name.starts_with("vote_")));
+        assert!(select("time_*", clock).unwrap().len() > 10 && select("vote_*", clock).is_err());
         assert!(names("lmr").unwrap_err().contains("\"lmr\" matches no parameter"));
         assert!(names("lmr_*,").unwrap_err().contains("\"\" matches no parameter"));
         assert!(names("lmr_*,time_*").unwrap_err().contains("\"time_*\" has no effect"));

@@ -593,7 +593,7 @@ impl Engine {
         let clock = [side, !side]
             .into_iter()
             .find_map(|side| Some(Clock { remaining: go.time[side]?, increment: go.increment[side], moves_to_go }));
-        let mut limits = Limits { depth, nodes, mate, movetime, clock, overhead, soft_nodes: None };
+        let mut limits = Limits { depth, nodes, mate, movetime, clock, overhead, ..Limits::default() };
         if go.infinite {
             limits = Limits { movetime: None, clock: None, ..limits };
         } else if !limits.is_bounded() && !go.errors.is_empty() {

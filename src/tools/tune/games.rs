@@ -4,7 +4,7 @@
 use crate::board::{GameHistory, Position};
 use crate::data::{Outcome, rule_outcome};
 use crate::nnue::Network;
-use crate::search::{Limits, OutOfMemory, Parameter, STACK, Session, parameters};
+use crate::search::{Clock, Limits, OutOfMemory, Parameter, STACK, Session, parameters};
 use crate::tools::adjudicator::Adjudicator;
 use crate::types::Color;
 use std::fmt;
@@ -12,6 +12,7 @@ use std::io::{self, BufRead, Write};
 use std::str::FromStr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
+use std::time::Duration;
 
 /// Megabytes of the transposition table of each side.
 const HASH: usize = 8;
@@ -20,11 +21,67 @@ const WIN: [i32; 2] = [600, 8];
 /// The largest score of a drawn game, for how many plies, and after which ply, the first of move 40.
 const DRAW: [i32; 3] = [8, 16, 78];
 
+/// How long the searches of a game are. As text, `8000` is a number of nodes, and `300000+3000` a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// The nodes of each search.
+    Nodes(u64),
+    /// A clock of nodes for each side, with the nodes that each move adds.
+    Clock(u64, u64),
+}
+
+impl Pace {
+    /// The most nodes.
+    const MOST: u64 = 1_000_000_000;
+
+    /// Returns the limits of a search for the side with this clock.
+    fn limits(self, remaining: u64) -> Limits {
+        match self {
+            Self::Nodes(nodes) => Limits { nodes: Some(nodes), ..Limits::default() },
+            Self::Clock(_, increment) => {
+                let [remaining, increment] = [remaining, increment].map(Duration::from_micros);
+                let clock = Some(Clock { remaining, increment, moves_to_go: None });
+                Limits { clock, nodes_as_time: true, ..Limits::default() }
+            }
+        }
+    }
+
+    /// Returns the clock of a side after a search, or `None` if its time is over.
+    fn after(self, remaining: u64, nodes: u64) -> Option<u64> {
+        match self {
+            Self::Nodes(_) => Some(remaining),
+            Self::Clock(_, increment) => Some(remaining.checked_sub(nodes)? + increment),
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Nodes(nodes) => write!(f, "{nodes}"),
+            Self::Clock(start, increment) => write!(f, "{start}+{increment}"),
+        }
+    }
+}
+
+impl FromStr for Pace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |word: &str, least| word.parse().ok().filter(|number| (least..=Self::MOST).contains(number));
+        let pace = match text.split_once('+') {
+            None => number(text, 1).map(Self::Nodes),
+            Some((start, increment)) => number(start, 1).zip(number(increment, 0)).map(|(s, i)| Self::Clock(s, i)),
+        };
+        pace.ok_or(format!("expected nodes or a clock of nodes, 1 to {}, such as 8000 or 300000+3000", Self::MOST))
+    }
+}
+
 /// A pair of games to play from the same position, each side having White once. A line of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The nodes of each search.
-    pub nodes: u64,
+    /// How long the searches are.
+    pub pace: Pace,
     /// The values of both sides, in the order of the names that the process was started with.
     pub values: [Vec<i32>; 2],
     /// The opening.
@@ -33,7 +90,7 @@ pub struct Request {
 
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}", self.nodes)?;
+        write!(f, "{}", self.pace)?;
         for values in &self.values {
             let words: Vec<String> = values.iter().map(i32::to_string).collect();
             write!(f, " {}", words.join(","))?;
@@ -49,12 +106,12 @@ impl FromStr for Request {
         let values = |word: &str| word.split(',').map(str::parse).collect::<Result<Vec<i32>, _>>().ok();
         let mut words = text.trim_end().splitn(4, ' ');
         let mut word = || words.next().unwrap_or_default();
-        let (nodes, first, second) = (word().parse().ok(), values(word()), values(word()));
-        let (Some(nodes), Some(first), Some(second)) = (nodes, first, second) else {
-            return Err(format!("bad request {text:?}: expected NODES VALUES VALUES FEN"));
+        let (pace, first, second) = (word().parse().ok(), values(word()), values(word()));
+        let (Some(pace), Some(first), Some(second)) = (pace, first, second) else {
+            return Err(format!("bad request {text:?}: expected PACE VALUES VALUES FEN"));
         };
         let start = word().parse().map_err(|error| format!("bad request {text:?}: {error}"))?;
-        Ok(Self { nodes, values: [first, second], start })
+        Ok(Self { pace, values: [first, second], start })
     }
 }
 
@@ -110,7 +167,7 @@ impl Players {
     /// Plays a game in which the side of this index has White.
     fn play_game(&mut self, request: &Request, white: usize) -> Outcome {
         self.sessions.iter_mut().for_each(Session::new_game);
-        let limits = Limits { nodes: Some(request.nodes), ..Limits::default() };
+        let mut clocks = [if let Pace::Clock(start, _) = request.pace { start } else { 0 }; 2];
         let (mut position, mut history) = (request.start.clone(), GameHistory::new());
         let mut adjudicator = Adjudicator::default();
         loop {
@@ -122,8 +179,14 @@ impl Players {
             for (parameter, &value) in self.parameters.iter().zip(&request.values[side]) {
                 parameter.value.store(value, Relaxed);
             }
+            let limits = request.pace.limits(clocks[side]);
             let search = self.sessions[side].position(&position).history(&history).limits(&limits);
             let result = search.run_here(&mut ());
+            match request.pace.after(clocks[side], result.nodes) {
+                Some(remaining) => clocks[side] = remaining,
+                None if color == Color::White => return Outcome::BlackWins,
+                None => return Outcome::WhiteWins,
+            }
             history.push(&position);
             position = position.make(result.best.expect("the game is not over"));
             let score = result.score.value() * if color == Color::White { 1 } else { -1 };
@@ -142,10 +205,18 @@ mod tests {
     #[test]
     fn requests_are_lines() {
         let start = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9".parse().unwrap();
-        let request = Request { nodes: 8000, values: [vec![1, -20, 3], vec![4, 5, 6]], start };
+        let values = [vec![1, -20, 3], vec![4, 5, 6]];
+        let mut request = Request { pace: Pace::Nodes(8000), values, start };
         let text = request.to_string();
         assert!(text.starts_with("8000 1,-20,3 4,5,6 bqnb1rkr/") && !text.contains('\n'), "{text}");
+        assert_eq!(text.parse(), Ok(request.clone()));
+        request.pace = Pace::Clock(300_000, 3000);
+        let text = request.to_string();
+        assert!(text.starts_with("300000+3000 1,-20,3 "), "{text}");
         assert_eq!(text.parse(), Ok(request));
+        for bad in ["0", "-1", "x", "1+", "+1", "0+1", "1+1+1", "2000000000"] {
+            assert!(bad.parse::<Pace>().unwrap_err().contains("such as 8000 or 300000+3000"), "{bad}");
+        }
         for bad in ["", "8000 1,2 1,2", "8000 1, 2 startpos", "x 1 2 8/8/8/8/8/8/8/8 w - - 0 1"] {
             assert!(bad.parse::<Request>().unwrap_err().starts_with("bad request"), "{bad}");
         }
@@ -157,9 +228,12 @@ mod tests {
         let mut out = Vec::new();
         // Only values of other tests' parameters could differ, so this one names none that they set.
         let names = ["order_check".to_owned()];
-        let input = format!("60 9600 9600 {position}\n60 9600 9600 k7/2Q5/1K6/8/8/8/8/8 b - - 0 1\n");
+        let input = format!(
+            "60 9600 9600 {position}\n60 9600 9600 k7/2Q5/1K6/8/8/8/8/8 b - - 0 1\n\
+             2000+40 9600 9600 {position}\n"
+        );
         play(&names, &Network::embedded(), input.as_bytes(), &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "0\n0\n");
+        assert_eq!(String::from_utf8(out).unwrap(), "0\n0\n0\n");
         let error = play(&["nonsense".to_owned()], &Network::embedded(), &b""[..], Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), "there is no parameter \"nonsense\"");
     }

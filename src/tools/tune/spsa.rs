@@ -38,8 +38,8 @@ record! {
     pub struct Plan {
         /// The number of pairs of games.
         pub pairs: u64,
-        /// The nodes of each search.
-        pub nodes: u64,
+        /// How long the searches are ([`Pace`](super::games::Pace)).
+        pub nodes: String,
         /// The learning rate of the last pair.
         pub rate: f64,
         /// The seed of all random numbers.
@@ -211,7 +211,7 @@ pub(super) mod tests {
         let parameters = vec![tunable("a", 100, 0, 400), tunable("b", 3, 1, 5), tunable("c", 900, 0, 2000)];
         let text = String::new();
         let (book, book_sha256, network_sha256) = (text.clone(), text.clone(), text);
-        Plan { pairs, nodes: 1, rate, seed: 7, book, book_sha256, network_sha256, parameters }
+        Plan { pairs, nodes: "1".into(), rate, seed: 7, book, book_sha256, network_sha256, parameters }
     }
 
     /// Returns a result from −2 to 2 of a game in which values are the worse the farther they are from the optimum, in
