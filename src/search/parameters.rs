@@ -98,7 +98,7 @@ parameters! {
     hindsight_extension_reduction = 4 in 1..=5;
     hindsight_reduction_reduction = 2 in 1..=5;
     hindsight_reduction_depth = 2 in 2..=6;
-    hindsight_margin = 80 in 0..=500;
+    hindsight_margin = 50 in 0..=500;
 
     // Reverse futility pruning (RFP).
     rfp_square = 1140 in 0..=3000;
@@ -111,7 +111,7 @@ parameters! {
     rfp_return_r = 650 in 0..=1024;
 
     // Null-move pruning (NMP).
-    nmp_margin_base = 150 in 0..=500;
+    nmp_margin_base = 110 in 0..=500;
     nmp_margin_factor = 18 in 0..=60;
     nmp_reduction_base = 4 in 2..=6;
     nmp_reduction_divisor = 3 in 2..=6;
@@ -212,6 +212,7 @@ parameters! {
     prior_bonus_r = 512 in 128..=1024;
 
     // Quiescence search (QS).
+    qs_evasions = 2 in 0..=10;
     qs_see = 40 in 0..=200;
     qs_moves = 2 in 1..=6;
     qs_fail_high_r = 512 in 0..=1024;

@@ -61,7 +61,7 @@ impl Worker<'_> {
         }
 
         // 4. The move loop: noisy moves that lose little by SEE, perhaps quiet checks that lose nothing; in check all
-        // moves, and only noisy ones once a move avoids a loss.
+        // moves, and after the first ones only noisy ones if a move avoids a loss.
         let attacked = if in_check { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
         let context = self.history_context(ply, attacked);
         let tt_move = tt_entry.and_then(|entry| entry.best).filter(|mv| in_check || mv.is_noisy());
@@ -76,9 +76,11 @@ impl Worker<'_> {
             count += 1;
             if !best_score.is_loss() {
                 if in_check {
-                    picker.skip_quiets();
-                    if track!("QS: quiet evasions", !mv.is_noisy()) {
-                        continue;
+                    if count > p::qs_evasions() {
+                        picker.skip_quiets();
+                        if track!("QS: quiet evasions", !mv.is_noisy()) {
+                            continue;
+                        }
                     }
                 } else {
                     // 5. Late move pruning (LMP): after a few moves, only recaptures and checks.
