@@ -5,9 +5,9 @@
     solve.py find ENGINE JUDGE GAMES.pgn OUT.epd [--positions 100] [--nodes 10000 300000] [--gain 150] [--seed 1]
 
 `run` searches each position with an empty hash table. A position is solved by the first iteration that finds a move
-after `bm` to which the engine keeps for ten times its nodes; one that is not counts with --nodes. It prints how many positions each engine solves
-within 1,000, 10,000, ... nodes, the geometric mean of the nodes, and the positions that the first engine finds hardest,
-beside the others. An ENGINE may have options: ./kiln:Hash=64,EvalFile=x.nnue.zst
+after `bm` to which the engine keeps for ten times its nodes; one that is not counts with --nodes. It prints how many
+positions each engine solves within 1,000, 10,000, ... nodes, the geometric mean of the nodes, and the positions that
+the first engine finds hardest, beside the others. An ENGINE may have options: ./kiln:Hash=64,EvalFile=x.nnue.zst
 
 `find` takes positions of games in which a short search of ENGINE misses the only good move by a long search of JUDGE:
 all others are worse by --gain centipawns.
@@ -31,7 +31,8 @@ def start(engine):
     """Starts an engine with the options after its path."""
     path, _, options = engine.partition(":")
     process = chess.engine.SimpleEngine.popen_uci(path, timeout=60)
-    process.configure(dict(option.split("=", 1) for option in options.split(",") if option) | {"Threads": 1})
+    one_thread = {"Threads": 1} if "Threads" in process.options else {}
+    process.configure(dict(option.split("=", 1) for option in options.split(",") if option) | one_thread)
     return process
 
 
@@ -60,10 +61,13 @@ def read(path):
         # Other operations may be of any kind, or broken.
         words = line.split(None, 4)
         operations = dict(re.findall(r'\b(bm|id)\s+"?([^;"]*)', words[-1]))
-        board = chess.Board(" ".join(words[:4]) + " 0 1")
         if not operations.get("bm"):
             raise SystemExit(f"{path}:{number}: no move after \"bm\"")
-        solutions = {board.parse_san(san) for san in operations["bm"].split()}
+        try:
+            board = chess.Board(" ".join(words[:4]) + " 0 1")
+            solutions = {board.parse_san(san) for san in operations["bm"].split()}
+        except ValueError as error:
+            raise SystemExit(f"{path}:{number}: {error}")
         positions.append((operations.get("id", str(number)), board, solutions))
     return positions
 
@@ -118,25 +122,27 @@ def find(arguments):
                 if not board.is_game_over() and board.ply() >= 8:
                     boards.append(board.copy(stack=False))
     rng.shuffle(boards)
-    short, long = (chess.engine.Limit(nodes=nodes) for nodes in arguments.nodes)
+    short, long = arguments.nodes
     count = 0
     with start(arguments.engine) as engine, start(arguments.judge) as judge, arguments.out.open("w") as out:
-        def search(engine, board, limit, moves=None):
+        def search(engine, board, nodes, moves=None):
+            limit = chess.engine.Limit(nodes=nodes)
             result = engine.play(board, limit, game=object(), info=chess.engine.INFO_SCORE, root_moves=moves)
             return result.move, result.info["score"].pov(board.turn).score(mate_score=10_000)
 
-        for board in boards:
+        def missed_move(board):
+            """Returns the only good move if the short search misses it."""
             first, _ = search(engine, board, short)
             # A tenth of the long search rules most positions out.
-            best, score = search(judge, board, chess.engine.Limit(nodes=arguments.nodes[1] // 10))
-            if best == first or score < -arguments.gain:
-                continue
-            best, score = search(judge, board, long)
-            if best == first or score < -arguments.gain:
-                continue
-            others = [move for move in board.legal_moves if move != best]
-            _, other = search(judge, board, long, others)
-            if score - other >= arguments.gain:
+            for nodes in (long // 10, long):
+                best, score = search(judge, board, nodes)
+                if best == first or score < -arguments.gain:
+                    return None
+            _, other = search(judge, board, long, [move for move in board.legal_moves if move != best])
+            return best if score - other >= arguments.gain else None
+
+        for board in boards:
+            if (best := missed_move(board)) is not None:
                 count += 1
                 print(board.epd(bm=[best], id=f"{arguments.out.stem}.{count:03}"), file=out, flush=True)
             if count == arguments.positions:

@@ -42,11 +42,10 @@ pub enum Stage {
 pub struct MovePicker {
     stage: Stage,
     tt_move: Option<Move>,
-    /// The SEE threshold of good noisy moves; if `None`, it depends on the move's score.
+    /// The SEE threshold of good noisy moves; if `None`, it depends on the move's score. If it is given, the only quiet
+    /// moves are safe checks, and there are no bad noisy moves.
     threshold: Option<i32>,
     skip_quiets: bool,
-    /// Whether quiet moves that give check follow the good noisy ones, and end the list.
-    only_checks: bool,
     /// Bad noisy moves in `..bad`, stale ones in `bad..next`, moves to come in `next..`. In the last stage `next`
     /// counts the bad noisy moves that were handed out.
     moves: ArrayVec<Scored, MAX_MOVES>,
@@ -62,7 +61,6 @@ impl MovePicker {
             tt_move,
             threshold: None,
             skip_quiets: false,
-            only_checks: false,
             moves: ArrayVec::new(),
             next: 0,
             bad: 0,
@@ -78,7 +76,7 @@ impl MovePicker {
     /// Creates a picker that hands out, after the moves of [`MovePicker::noisy`], the quiet moves that give check
     /// directly and lose nothing by SEE.
     pub fn noisy_and_checks(tt_move: Option<Move>, threshold: i32) -> Self {
-        Self { skip_quiets: false, only_checks: true, ..Self::noisy(tt_move, threshold) }
+        Self { threshold: Some(threshold), ..Self::new(tt_move) }
     }
 
     /// Leaves out the quiet moves that are still to come.
@@ -116,9 +114,6 @@ impl MovePicker {
                 self.moves[self.bad] = scored;
                 self.bad += 1;
             }
-            if self.threshold.is_some() && !self.only_checks {
-                return None;
-            }
             self.stage = Stage::GenerateQuiet;
         }
         if self.stage == Stage::GenerateQuiet {
@@ -131,11 +126,11 @@ impl MovePicker {
             while !self.skip_quiets
                 && let Some(Scored { picked, .. }) = self.select()
             {
-                if !self.only_checks || position.see_ge(picked.mv, 0) {
+                if self.threshold.is_none() || position.see_ge(picked.mv, 0) {
                     return Some(picked);
                 }
             }
-            if self.only_checks {
+            if self.threshold.is_some() {
                 return None;
             }
             self.stage = Stage::BadNoisy;
@@ -210,7 +205,7 @@ impl MovePicker {
         let quiet_history = histories.quiet(position, context);
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.tt_move) {
             let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
-            if self.only_checks && !checks[kind].has(mv.to()) {
+            if self.threshold.is_some() && !checks[kind].has(mv.to()) {
                 continue;
             }
             let history = quiet_history.score(mv);

@@ -11,8 +11,8 @@ use crate::types::{Bitboard, Score};
 
 impl Worker<'_> {
     /// Returns the fail-soft score of a position once the noisy moves are played out. The side to move may also stand
-    /// pat. `with_checks` adds its quiet moves that give check, as Stockfish did up to version 16: without them, a
-    /// search that passes the move or reduces it to nothing does not see a threat of mate.
+    /// pat. `with_checks` adds its quiet moves that give check, as Stockfish 15.1 does: without them, a search
+    /// that passes the move or reduces it to nothing does not see a threat of mate.
     pub fn quiescence<const PV: bool>(
         &mut self,
         position: &Position,

@@ -475,14 +475,17 @@ impl Engine {
         for error in &go.errors {
             send!(self.output, "info string {error}");
         }
-        let limits = self.limits(go);
+        let mut limits = self.limits(go);
+        let level = self.level(&limits, go);
+        if let Some(level) = &level {
+            limits.nodes = Some(limits.nodes.unwrap_or(u64::MAX).min(level.nodes));
+        }
         let mut moves = self.search_moves(go);
         // A search for a mate may never find one.
         let is_bounded = !go.infinite && Limits { mate: None, ..limits.clone() }.is_bounded();
         let waits_for_stop = go.infinite || !limits.is_bounded();
 
         let Settings { multi_pv, chess960, show_wdl, probing, .. } = self.settings;
-        let level = self.level(&limits, go);
         let wdl = show_wdl.then(|| InfoFormat::wdl(&self.position, &self.network));
         let mut candidates = multi_pv;
         if let Some(level) = &level {
@@ -600,9 +603,6 @@ impl Engine {
             // The limit that was meant is unknown, and the GUI waits for a move.
             send!(self.output, "info string the search takes {} ms", BAD_LIMIT_TIME.as_millis());
             limits.movetime = Some(BAD_LIMIT_TIME + overhead);
-        }
-        if let Some(level) = self.level(&limits, go) {
-            limits.nodes = Some(nodes.unwrap_or(u64::MAX).min(level.nodes));
         }
         limits
     }

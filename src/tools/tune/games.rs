@@ -184,8 +184,7 @@ impl Players {
             let result = search.run_here(&mut ());
             match request.pace.after(clocks[side], result.nodes) {
                 Some(remaining) => clocks[side] = remaining,
-                None if color == Color::White => return Outcome::BlackWins,
-                None => return Outcome::WhiteWins,
+                None => return Outcome::of_winner(!color),
             }
             history.push(&position);
             position = position.make(result.best.expect("the game is not over"));
