@@ -28,7 +28,7 @@
 //! let mut session = Session::new(&Network::embedded(), 16, 1)?;
 //! while position.status(&history) == Status::Ongoing && position.fullmove_number() < 20 {
 //!     let result = session.position(&position).history(&history).nodes(1000).run();
-//!     let best = result.best.expect("there is a legal move");
+//!     let best = result.best().expect("there is a legal move");
 //!     println!("{} ({})", position.san(best), result.score);
 //!     history.push(&position);
 //!     position.play(best);

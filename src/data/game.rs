@@ -34,9 +34,10 @@ impl Outcome {
 /// A move of a game with its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMove {
-    /// The best move that the search found, which was played.
+    /// The best move, which was played.
     pub mv: Move,
-    /// The score of the search in centipawns, from White's point of view.
+    /// The score in centipawns, from White's point of view, of a search of the position or of one before it whose
+    /// principal variation leads to it.
     pub score: i16,
 }
 

@@ -55,6 +55,8 @@ record! {
         pub book: Option<OpeningBook> = None,
         /// With fewer pieces on the board, games are not adjudicated except by their length.
         pub adjudicate_pieces: u32 = 0,
+        /// How many plies of its principal variation are played after each search.
+        pub pv_plies: usize = 1,
     }
 
     /// A book of positions from which games of a run start.

@@ -23,14 +23,24 @@ const FEW_NODES: u64 = 100_000;
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct SearchResult {
-    /// The best move; `None` at checkmate and stalemate.
-    pub best: Option<Move>,
-    /// The expected answer, if there is one.
-    pub ponder: Option<Move>,
+    /// The principal variation; empty at checkmate and stalemate.
+    pub pv: Pv,
     /// The score of the last finished iteration, for the side to move.
     pub score: Score,
     /// The nodes of all threads.
     pub nodes: u64,
+}
+
+impl SearchResult {
+    /// Returns the best move; `None` at checkmate and stalemate.
+    pub fn best(&self) -> Option<Move> {
+        self.pv.first().copied()
+    }
+
+    /// Returns the expected answer, if there is one.
+    pub fn ponder(&self) -> Option<Move> {
+        self.pv.get(1).copied()
+    }
 }
 
 /// The threads of the search, with what each has learned in earlier searches of the game.
@@ -103,7 +113,7 @@ impl Threads {
     ///     Threads::new(1).unwrap().search(&request, &mut ())
     /// };
     /// let result = std::thread::Builder::new().stack_size(STACK).spawn(search).unwrap().join().unwrap();
-    /// assert_eq!(result.best.unwrap().uci(false), "d1d8");
+    /// assert_eq!(result.best().unwrap().uci(false), "d1d8");
     /// assert_eq!(result.score.mate_distance(), Some(1));
     /// ```
     pub fn search(&mut self, search: &SearchRequest, sink: &mut impl Sink) -> SearchResult {
@@ -115,7 +125,7 @@ impl Threads {
         let root_moves = if search.search_moves.is_empty() { legal.to_vec() } else { search.search_moves.to_vec() };
         if root_moves.is_empty() {
             let score = if search.position.in_check() { Score::mated_in(0) } else { Score::DRAW };
-            return SearchResult { best: None, ponder: None, score, nodes: 0 };
+            return SearchResult { pv: Pv::new(), score, nodes: 0 };
         }
         // In a short search helpers are useless, and on busy processors the first thread may have to wait for them.
         let is_short = timer.is_short() || search.limits.nodes.is_some_and(|nodes| nodes < FEW_NODES);
@@ -141,12 +151,7 @@ impl Threads {
             let pv = mate_line::complete(search.position, pv, *score, search.tt);
             sink.report(&Report::new(&shared, *depth, *score, &pv));
         }
-        SearchResult {
-            best: pv.first().copied(),
-            ponder: pv.get(1).copied(),
-            score: shared.reported_score(*score),
-            nodes: shared.nodes(),
-        }
+        SearchResult { pv: pv.clone(), score: shared.reported_score(*score), nodes: shared.nodes() }
     }
 }
 

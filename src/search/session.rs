@@ -23,7 +23,7 @@ use std::time::Duration;
 /// let mut session = Session::new(&Network::embedded(), 16, 1)?;
 /// let position: Position = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1".parse()?;
 /// let result = session.position(&position).depth(4).run();
-/// assert_eq!(position.san(result.best.unwrap()), "Rd8#");
+/// assert_eq!(position.san(result.best().unwrap()), "Rd8#");
 /// assert_eq!(result.score.mate_distance(), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -173,7 +173,7 @@ impl Session {
     ///
     /// let mut session = Session::new(&Network::embedded(), 16, 1)?;
     /// let result = session.position(&Position::startpos()).nodes(1000).run();
-    /// assert!(result.best.is_some() && result.nodes >= 1000);
+    /// assert!(result.best().is_some() && result.nodes >= 1000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn position<'a>(&'a mut self, position: &'a Position) -> Search<'a> {

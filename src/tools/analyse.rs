@@ -69,7 +69,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     }
     let mut display = Display::new(term, paint, position, network.win_model(), *multi_pv);
     let result = session.position(position).history(history).lines(*multi_pv).limits(limits).run_with(&mut display);
-    display.finish(result.best, result.nodes)
+    display.finish(result.best(), result.nodes)
 }
 
 /// A principal variation as last reported.

@@ -50,6 +50,8 @@ pub struct Settings {
     pub book_percent: u32,
     /// With fewer pieces on the board, games are not adjudicated.
     pub adjudicate_pieces: u32,
+    /// How many plies of its principal variation are played after each search, at least 1.
+    pub pv_plies: usize,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,
     /// The engine's commit, recorded in the sidecars.
@@ -86,6 +88,7 @@ impl Default for Settings {
             book: None,
             book_percent: 50,
             adjudicate_pieces: 0,
+            pv_plies: 1,
             hash: 2,
             commit: None,
         }
@@ -114,6 +117,7 @@ impl Settings {
             longest: 600,
             book: book.map(|book| book.describe(self.book_percent, PLIES_FROM_BOOK)),
             adjudicate_pieces: self.adjudicate_pieces,
+            pv_plies: self.pv_plies,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::output::{InfoFormat, InfoPrinter, Output, send};
 use super::strength::Level;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
-use crate::search::{Clock, Limits, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
+use crate::search::{Clock, Limits, MAX_PLY, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
 use crate::tablebases::{Files, TablebaseError, Tablebases};
 #[cfg(feature = "tools")]
 use crate::tools::genfens;
@@ -523,11 +523,11 @@ impl Engine {
             let format = InfoFormat { chess960, multi_pv, wdl };
             let mut printer = InfoPrinter::new(output.clone(), format, must_wait);
             let mut result = resources.threads.search(&request, &mut printer);
-            if result.best.is_none() {
+            if result.best().is_none() {
                 send!(output, "info depth 0 score {}", result.score);
             }
             if let Some(chosen) = level.and_then(|level| level.choose(printer.lines())) {
-                (result.best, result.ponder) = printer.lines()[chosen].moves();
+                result.pv = printer.lines()[chosen].pv().iter().copied().take(MAX_PLY).collect();
                 printer.put_first(chosen);
             }
             // A search that is done may still have to wait for `stop` or `ponderhit`.
@@ -646,7 +646,7 @@ impl Engine {
 
 /// Returns the `bestmove` line.
 fn best_move(result: &SearchResult, chess960: bool) -> String {
-    match (result.best, result.ponder) {
+    match (result.best(), result.ponder()) {
         (Some(best), Some(ponder)) => format!("bestmove {} ponder {}", best.uci(chess960), ponder.uci(chess960)),
         (Some(best), None) => format!("bestmove {}", best.uci(chess960)),
         (None, _) => "bestmove (none)".into(),

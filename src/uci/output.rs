@@ -163,9 +163,9 @@ impl Line {
         self.report.score
     }
 
-    /// Returns the best move and the expected reply.
-    pub fn moves(&self) -> (Option<Move>, Option<Move>) {
-        (self.pv.first().copied(), self.pv.get(1).copied())
+    /// Returns the principal variation.
+    pub fn pv(&self) -> &[Move] {
+        &self.pv
     }
 }
 
@@ -284,7 +284,8 @@ mod tests {
         for (nodes, fields) in (1..).zip(reports) {
             report(&mut printer, nodes, fields);
         }
-        let found: Vec<_> = printer.lines().iter().map(|line| (line.moves().0, line.score().value())).collect();
+        let found: Vec<_> =
+            printer.lines().iter().map(|line| (line.pv().first().copied(), line.score().value())).collect();
         assert_eq!(found, [(Some(moves[1]), 6), (Some(moves[2]), 5), (Some(moves[0]), 4)]);
         let sent_at_the_end = |printer: &InfoPrinter<_>| {
             sent.lock().unwrap().clear();

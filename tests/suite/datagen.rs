@@ -140,13 +140,29 @@ fn few_pieces_are_not_adjudicated() {
 }
 
 #[test]
+fn plies_of_the_principal_variation_have_its_score() {
+    let folder = scratch("variations");
+    kiln(&words(&folder, "--positions 600 --nodes 300 --pv-plies 3"));
+    let (mut plies, mut searches) = (0, 0);
+    for game in games(&folder) {
+        let scores: Vec<i16> = game.moves.iter().map(|scored| scored.score).collect();
+        plies += scores.len();
+        searches += scores.chunk_by(|a, b| a == b).count();
+    }
+    // A variation may be shorter, and two searches may find the same score.
+    assert!((2 * plies / 7..plies / 2).contains(&searches), "{searches} scores in {plies} plies");
+    let error = refusal(&words(&folder, "--positions 600 --nodes 300"));
+    assert!(error.ends_with("this shard belongs to a run with pv_plies 3, not 1; use another folder"), "{error}");
+}
+
+#[test]
 fn a_sidecar_from_before_the_books_is_read_and_resumed() {
     let folder = scratch("old sidecar");
     kiln(&words(&folder, "--positions 150"));
     let sidecar = folder.join("shard-00000.json");
     let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&sidecar).unwrap()).unwrap();
     let run = old["runs"][0].as_object_mut().unwrap();
-    assert!(run.remove("book").is_some() && run.remove("adjudicate_pieces").is_some());
+    assert!(["book", "adjudicate_pieces", "pv_plies"].iter().all(|name| run.remove(*name).is_some()));
     fs::write(&sidecar, old.to_string()).unwrap();
     let text = kiln(&words(&folder, "--positions 300"));
     assert!(text.starts_with("1 of 2 shards are complete, with "), "{text}");

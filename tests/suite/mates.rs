@@ -107,7 +107,7 @@ fn find_mates() {
         assert!(end.in_check() && !end.has_legal_move(), "{:?} for {fen}", line.0);
         assert_eq!(line.0.len() as u32, 2 * moves - 1, "{fen}");
         // The move that is played keeps the mate.
-        let next = position.make(result.best.expect("a mate has a first move"));
+        let next = position.make(result.best().expect("a mate has a first move"));
         let reply = search(&next, depth, &mut line);
         assert!(reply.score.is_loss() && reply.score.mate_distance() == Some(moves - 1), "{} for {fen}", reply.score);
     }

@@ -69,26 +69,27 @@ impl<'a> SelfPlay<'a> {
         loop {
             let result = self.session.position(&position).history(&history).limits(&self.limits).run_here(&mut ());
             self.nodes += result.nodes;
-            let (best, score) = (result.best.expect("the game is not over"), result.score);
-            if game.moves.is_empty() && score.value().abs() > self.run.opening_score {
+            let score = result.score.value();
+            if game.moves.is_empty() && score.abs() > self.run.opening_score {
                 return None;
             }
-            let side = position.side_to_move();
             // All scores fit into an i16.
-            let score = if side == Color::White { score.value() } else { -score.value() } as i16;
-            game.moves.push(ScoredMove { mv: best, score });
-            history.push(&position);
-            position = position.make(best);
-            let ended = rule_outcome(&position, &history)
-                .or_else(|| {
-                    adjudicator
-                        .adjudicate(self.run.win, self.run.draw, &position, score.into())
-                        .filter(|_| is_adjudicated && position.occupied().len() >= self.run.adjudicate_pieces)
-                })
-                .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw));
-            if let Some(outcome) = ended {
-                game.outcome = outcome;
-                return Some(game);
+            let score = if position.side_to_move() == Color::White { score } else { -score } as i16;
+            for &mv in &result.pv[..self.run.pv_plies.min(result.pv.len())] {
+                game.moves.push(ScoredMove { mv, score });
+                history.push(&position);
+                position = position.make(mv);
+                let ended = rule_outcome(&position, &history)
+                    .or_else(|| {
+                        adjudicator
+                            .adjudicate(self.run.win, self.run.draw, &position, score.into())
+                            .filter(|_| is_adjudicated && position.occupied().len() >= self.run.adjudicate_pieces)
+                    })
+                    .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw));
+                if let Some(outcome) = ended {
+                    game.outcome = outcome;
+                    return Some(game);
+                }
             }
         }
     }

@@ -187,7 +187,7 @@ impl Players {
                 None => return Outcome::of_winner(!color),
             }
             history.push(&position);
-            position = position.make(result.best.expect("the game is not over"));
+            position = position.make(result.best().expect("the game is not over"));
             let score = result.score.value() * if color == Color::White { 1 } else { -1 };
             if let Some(outcome) = adjudicator.adjudicate(WIN, DRAW, &position, score) {
                 // A mate on the board, say, is still a matter of the rules.
