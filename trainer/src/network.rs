@@ -31,8 +31,13 @@ const WEIGHT_LIMIT: f32 = 1.98;
 const PAIR_LIMIT: f32 = 127.0 / QA as f32;
 /// Quantisation of feature weights and activations: integer units per 1.0.
 const QA: u16 = 255;
-/// Quantisation of the weights of the head's first layer: integer units per 1.0.
+/// Quantisation of the weights of the head's first layer: integer units per 1.0. With a single layer, an asset has as
+/// many more as its largest weight allows.
 const QB: u16 = 64;
+/// The most units that a header may have.
+const MOST_QB: u16 = 1024;
+/// The largest magnitude of a quantised weight of the head's first layer.
+const MOST_QUANTISED: f32 = 127.0;
 /// Centipawns per unit of output.
 pub const SCALE: u16 = 400;
 
@@ -302,24 +307,19 @@ impl Network {
     /// Converts an asset. The factoriser starts as the mean over king buckets and threat states.
     ///
     /// # Errors
-    /// If the asset's quantisation differs from [`with_quantisation`].
+    /// If the asset's `qa` or `scale` differs from [`with_quantisation`].
     pub fn from_asset(asset: &Asset, factoriser: bool) -> Result<Self> {
-        let header = asset.header.clone();
-        let found = (header.qa, header.qb, header.scale);
-        let wanted = (QA, QB, SCALE);
-        ensure!(
-            found == wanted,
-            "network {:?} has qa, qb and scale {found:?}; the trainer supports only {wanted:?}",
-            header.name
-        );
+        let Header { qa, qb, scale, ref name, .. } = asset.header;
+        let (found, wanted) = ((qa, scale), (QA, SCALE));
+        ensure!(found == wanted, "network {name:?} has qa and scale {found:?}; the trainer supports only {wanted:?}");
         let units = |values: &[i16], unit: u16| values.iter().map(|&v| f32::from(v) / f32::from(unit)).collect();
         let (head, tail) = match &asset.weights {
             Weights::Single { output, output_bias } => {
-                let unit = f64::from(QA) * f64::from(QB);
-                (units(output, QB), vec![output_bias.iter().map(|&b| (f64::from(b) / unit) as f32).collect()])
+                let unit = f64::from(QA) * f64::from(qb);
+                (units(output, qb), vec![output_bias.iter().map(|&b| (f64::from(b) / unit) as f32).collect()])
             }
             Weights::Layers { first, first_bias, second, second_bias, third, third_bias } => (
-                first.iter().map(|&w| f32::from(w) / f32::from(QB)).collect(),
+                first.iter().map(|&w| f32::from(w) / f32::from(qb)).collect(),
                 [first_bias, second, second_bias, third, third_bias].map(Clone::clone).to_vec(),
             ),
         };
@@ -330,7 +330,7 @@ impl Network {
             head,
             tail,
         };
-        Ok(Self::from_tensors(header, factoriser, &tensors))
+        Ok(Self::from_tensors(with_quantisation(asset.header.clone()), factoriser, &tensors))
     }
 
     /// Cuts tensors in asset order into tiles.
@@ -406,16 +406,20 @@ impl Network {
     }
 
     /// Quantises the network by rounding to the nearest integer; the later layers of a multi-layer head stay in
-    /// floating point. The asset has this network's header.
+    /// floating point. The asset has this network's header, except for `qb`.
     pub fn to_asset(&self) -> Asset {
         let AssetTensors { features, pairs, bias, head, tail } = self.tensors();
         let integers =
             |values: &[f32], unit: u16| values.iter().map(|v| (v * f32::from(unit)).round() as i16).collect::<Vec<_>>();
-        let weights = match self.header.head {
+        let mut header = self.header.clone();
+        let weights = match header.head {
             Head::Single => {
-                let unit = f64::from(QA) * f64::from(QB);
+                // Most weights are far smaller than the largest, so a finer unit matters.
+                let largest = head.iter().fold(0.0_f32, |largest, weight| largest.max(weight.abs()));
+                header.qb = ((MOST_QUANTISED / largest) as u16).clamp(QB, MOST_QB);
+                let unit = f64::from(QA) * f64::from(header.qb);
                 let output_bias = tail[0].iter().map(|&b| (f64::from(b) * unit).round() as i32).collect();
-                Weights::Single { output: integers(&head, QB), output_bias }
+                Weights::Single { output: integers(&head, header.qb), output_bias }
             }
             Head::Layers { .. } => {
                 let [first_bias, second, second_bias, third, third_bias] =
@@ -425,7 +429,7 @@ impl Network {
             }
         };
         Asset {
-            header: self.header.clone(),
+            header,
             features: integers(&features, QA),
             feature_bias: integers(&bias, QA),
             pairs: integers(&pairs, QA).iter().map(|&w| w as i8).collect(),
