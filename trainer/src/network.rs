@@ -24,20 +24,19 @@ pub const PAIRS: usize = TILE / 2;
 /// One number per neuron of a tile.
 pub type Row = [f32; TILE];
 
-/// Maximum magnitude of a weight: 127 steps of 1/64 and 505 of 1/255, as in the trainer bullet. It keeps products and
-/// accumulators of the quantised network from overflowing.
+/// Maximum magnitude of a weight: 505 steps of 1/255, as in the trainer bullet. It keeps accumulators of the quantised
+/// network from overflowing.
 const WEIGHT_LIMIT: f32 = 1.98;
+/// Maximum magnitude of a weight of the head's first layer, which is quantised to a byte or multiplied by an activation
+/// in 16 bits.
+const HEAD_LIMIT: f32 = 127.0 / QB as f32;
 /// Maximum magnitude of the weight of a pair of pieces, whose quantised weights are bytes.
 const PAIR_LIMIT: f32 = 127.0 / QA as f32;
 /// Quantisation of feature weights and activations: integer units per 1.0.
 const QA: u16 = 255;
-/// Quantisation of the weights of the head's first layer: integer units per 1.0. With a single layer, an asset has as
-/// many more as its largest weight allows.
-const QB: u16 = 64;
-/// The most units that a header may have.
-const MOST_QB: u16 = 1024;
-/// The largest magnitude of a quantised weight of the head's first layer.
-const MOST_QUANTISED: f32 = 127.0;
+/// Quantisation of the weights of the head's first layer: integer units per 1.0. Networks of one layer have few weights
+/// above 0.5, and most are below 0.1.
+const QB: u16 = 90;
 /// Centipawns per unit of output.
 pub const SCALE: u16 = 400;
 
@@ -365,7 +364,7 @@ impl Network {
                     factoriser: Tensor::new(&shared, limit),
                     merged: Vec::new(),
                     bias: Tensor::new(&neurons.map(|n| tensors.bias[n]), WEIGHT_LIMIT),
-                    head: Tensor::new(&cut(&tensors.head), WEIGHT_LIMIT),
+                    head: Tensor::new(&cut(&tensors.head), HEAD_LIMIT),
                 };
                 tile.merge();
                 tile
@@ -406,20 +405,16 @@ impl Network {
     }
 
     /// Quantises the network by rounding to the nearest integer; the later layers of a multi-layer head stay in
-    /// floating point. The asset has this network's header, except for `qb`.
+    /// floating point. The asset has this network's header.
     pub fn to_asset(&self) -> Asset {
         let AssetTensors { features, pairs, bias, head, tail } = self.tensors();
         let integers =
             |values: &[f32], unit: u16| values.iter().map(|v| (v * f32::from(unit)).round() as i16).collect::<Vec<_>>();
-        let mut header = self.header.clone();
-        let weights = match header.head {
+        let weights = match self.header.head {
             Head::Single => {
-                // Most weights are far smaller than the largest, so a finer unit matters.
-                let largest = head.iter().fold(0.0_f32, |largest, weight| largest.max(weight.abs()));
-                header.qb = ((MOST_QUANTISED / largest) as u16).clamp(QB, MOST_QB);
-                let unit = f64::from(QA) * f64::from(header.qb);
+                let unit = f64::from(QA) * f64::from(QB);
                 let output_bias = tail[0].iter().map(|&b| (f64::from(b) * unit).round() as i32).collect();
-                Weights::Single { output: integers(&head, header.qb), output_bias }
+                Weights::Single { output: integers(&head, QB), output_bias }
             }
             Head::Layers { .. } => {
                 let [first_bias, second, second_bias, third, third_bias] =
@@ -429,7 +424,7 @@ impl Network {
             }
         };
         Asset {
-            header,
+            header: self.header.clone(),
             features: integers(&features, QA),
             feature_bias: integers(&bias, QA),
             pairs: integers(&pairs, QA).iter().map(|&w| w as i8).collect(),
