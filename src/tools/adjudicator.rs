@@ -5,7 +5,7 @@ use crate::data::Outcome;
 use crate::types::Color;
 
 /// Counts how many plies in a row the score was clear. The scores are those of both sides in turn, so a run of plies
-/// means that they agree.
+/// means that they agree, unless a variation of several plies has the score of one search.
 #[derive(Default)]
 pub struct Adjudicator {
     winning_plies: [i32; 2],

@@ -78,7 +78,7 @@ fn evaluates_as_the_reference_does() {
 #[test]
 fn an_asset_survives_the_round_trip() {
     for header in shapes() {
-        // The unit of the trainer; it reads others.
+        // In the trainer's unit; it reads others too.
         let asset = Asset::random(with_quantisation(header), 4);
         let back = Network::from_asset(&asset, true).unwrap().to_asset();
         assert_eq!(back.features, asset.features, "{}", asset.header.shape());

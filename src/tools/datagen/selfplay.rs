@@ -69,13 +69,14 @@ impl<'a> SelfPlay<'a> {
         loop {
             let result = self.session.position(&position).history(&history).limits(&self.limits).run_here(&mut ());
             self.nodes += result.nodes;
+            assert!(result.best().is_some(), "the game is not over");
             let score = result.score.value();
             if game.moves.is_empty() && score.abs() > self.run.opening_score {
                 return None;
             }
             // All scores fit into an i16.
             let score = if position.side_to_move() == Color::White { score } else { -score } as i16;
-            for &mv in &result.pv[..self.run.pv_plies.min(result.pv.len())] {
+            for &mv in result.pv.iter().take(self.run.pv_plies) {
                 game.moves.push(ScoredMove { mv, score });
                 history.push(&position);
                 position = position.make(mv);
