@@ -35,6 +35,7 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
             Long("book-percent") => book_percent = Some(read_number(arguments, 0..=100)?),
             Long("adjudicate-pieces") => settings.adjudicate_pieces = read_number(arguments, 0..=32)?,
             Long("pv-plies") => settings.pv_plies = read_number(arguments, 1..=8)?,
+            Long("branches") => settings.branches = read_number(arguments, 0..=1000)?,
             Long("hash") => settings.hash = read_number(arguments, 1..=1024)?,
             Long("commit") => settings.commit = Some(arguments.value()?.string()?),
             Long("network") => network = Some(PathBuf::from(arguments.value()?)),

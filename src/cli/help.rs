@@ -54,17 +54,20 @@ Kiln, a UCI chess engine.
   kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]
                   [--network FILE] [--frc PERCENT] [--hash MB] [--shard N]
                   [--book FILE] [--book-percent PERCENT]
-                  [--pv-plies N] [--adjudicate-pieces N] [--commit TEXT]
+                  [--pv-plies N] [--branches N] [--adjudicate-pieces N]
+                  [--commit TEXT]
                           generate N training positions by self-play, in shards of
                           {shard_positions} or --shard positions. Defaults: {soft_nodes} nodes per move,
                           after which no new iteration starts; {frc_percent} % of the games
                           from Chess960; {hash} MB of hash per thread. With a book of FENs
                           or EPDs, {book_percent} % of the games start from it. After each
                           search, N plies of its principal variation are played, by
-                          default 1; all have its score. Positions of fewer than N
-                          pieces are not adjudicated. The same command
-                          writes the same bytes, and resumes a stopped run. Ctrl-C
-                          keeps what is done; a second one ends at once
+                          default 1; all have its score. After each game follow N
+                          branches: a random move in one of its positions, then one
+                          search. Positions of fewer than N pieces are not
+                          adjudicated. The same command writes the same bytes, and
+                          resumes a stopped run. Ctrl-C keeps what is done; a second
+                          one ends at once
   kiln data stat FILE… [--svg DRAWING]
                           show statistics of scores, pieces, results, lengths and
                           duplicates, compare the FILEs, and draw curves of each

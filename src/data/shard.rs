@@ -57,6 +57,8 @@ record! {
         pub adjudicate_pieces: u32 = 0,
         /// How many plies of its principal variation are played after each search.
         pub pv_plies: usize = 1,
+        /// How many branches follow each game: games from its positions after a random move, with one search each.
+        pub branches: u32 = 0,
     }
 
     /// A book of positions from which games of a run start.

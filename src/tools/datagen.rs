@@ -52,6 +52,8 @@ pub struct Settings {
     pub adjudicate_pieces: u32,
     /// How many plies of its principal variation are played after each search, at least 1.
     pub pv_plies: usize,
+    /// How many branches follow each game: positions of it after a random move, with one search each.
+    pub branches: u32,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,
     /// The engine's commit, recorded in the sidecars.
@@ -89,6 +91,7 @@ impl Default for Settings {
             book_percent: 50,
             adjudicate_pieces: 0,
             pv_plies: 1,
+            branches: 0,
             hash: 2,
             commit: None,
         }
@@ -118,6 +121,7 @@ impl Settings {
             book: book.map(|book| book.describe(self.book_percent, PLIES_FROM_BOOK)),
             adjudicate_pieces: self.adjudicate_pieces,
             pv_plies: self.pv_plies,
+            branches: self.branches,
         }
     }
 }
@@ -320,6 +324,7 @@ fn generate(
         let game = games.play().map_err(|error| GameFileError::of_file(&settings.folder, error))?;
         let before = shard.positions();
         shard.push(&game);
+        games.branches(&game).iter().for_each(|branch| shard.push(branch));
         progress.games.fetch_add(1, Relaxed);
         progress.draws.fetch_add((game.outcome == crate::data::Outcome::Draw).into(), Relaxed);
         progress.plies.fetch_add(game.moves.len() as u64, Relaxed);

@@ -156,13 +156,45 @@ fn plies_of_the_principal_variation_have_its_score() {
 }
 
 #[test]
+fn branches_follow_each_game() {
+    let folder = scratch("branches");
+    kiln(&words(&folder, "--positions 600 --nodes 300 --pv-plies 3 --branches 5"));
+    let all = games(&folder);
+    let mut branches = 0;
+    for group in all.chunk_by(|_, next| next.moves.len() <= 3) {
+        let before: Vec<String> = group[0]
+            .positions()
+            .filter(|(_, scored)| scored.score.abs() <= 600)
+            .flat_map(|(position, _)| {
+                position.moves().iter().map(|&mv| position.make(mv).fen(true)).collect::<Vec<_>>()
+            })
+            .collect();
+        for branch in &group[1..] {
+            assert!(before.contains(&branch.start.fen(true)), "{}", branch.start.fen(true));
+            let score = branch.moves[0].score;
+            assert!(branch.moves.iter().all(|scored| scored.score == score));
+            let expected = match score {
+                601.. => Outcome::WhiteWins,
+                ..-600 => Outcome::BlackWins,
+                _ => Outcome::Draw,
+            };
+            assert_eq!(branch.outcome, expected, "{score}");
+        }
+        assert!(group.len() <= 6);
+        branches += group.len() - 1;
+    }
+    // A random move may end the game.
+    assert!(branches > all.len() / 2, "{branches} of {}", all.len());
+}
+
+#[test]
 fn a_sidecar_from_before_the_books_is_read_and_resumed() {
     let folder = scratch("old sidecar");
     kiln(&words(&folder, "--positions 150"));
     let sidecar = folder.join("shard-00000.json");
     let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&sidecar).unwrap()).unwrap();
     let run = old["runs"][0].as_object_mut().unwrap();
-    assert!(["book", "adjudicate_pieces", "pv_plies"].iter().all(|name| run.remove(*name).is_some()));
+    assert!(["book", "adjudicate_pieces", "pv_plies", "branches"].iter().all(|name| run.remove(*name).is_some()));
     fs::write(&sidecar, old.to_string()).unwrap();
     let text = kiln(&words(&folder, "--positions 300"));
     assert!(text.starts_with("1 of 2 shards are complete, with "), "{text}");

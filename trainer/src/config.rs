@@ -1,5 +1,6 @@
 //! The run file: the settings of one training run, in TOML.
 
+use crate::grow::grow;
 use crate::network::with_quantisation;
 use anyhow::{Context, Result, anyhow, ensure};
 use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_output_buckets};
@@ -30,7 +31,7 @@ pub struct Config {
     /// Asset whose weights training starts from; random weights without it.
     #[serde(default)]
     pub start: Option<PathBuf>,
-    /// Network architecture. Optional with `start`, whose architecture it must then equal.
+    /// Network architecture. Optional with `start`, which else [grows](grow) to it.
     #[serde(default)]
     pub network: Option<NetworkConfig>,
     /// Training hyperparameters.
@@ -375,7 +376,7 @@ impl Config {
     /// Returns the asset to start from, if any, and the header of the network to train.
     ///
     /// # Errors
-    /// If the asset cannot be read, its architecture differs from `network`, or `network` is not supported.
+    /// If the asset cannot be read or cannot grow to `network`, or `network` is not supported.
     pub fn start(&self) -> Result<(Option<Asset>, Header)> {
         let header = self.network.as_ref().map(NetworkConfig::header).transpose()?;
         let Some(file) = &self.start else {
@@ -384,10 +385,12 @@ impl Config {
         let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
         let asset =
             Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
-        if let Some(header) = header {
-            let (found, wanted) = (asset.header.shape().key(), header.shape().key());
-            ensure!(found == wanted, "{} has dimensions {found}; [network] has {wanted}", file.display());
-        }
+        let asset = match &header {
+            Some(header) => {
+                grow(asset, header, self.seed).with_context(|| format!("{} cannot become [network]", file.display()))?
+            }
+            None => asset,
+        };
         let header = asset.header.clone();
         Ok((Some(asset), header))
     }

@@ -5,6 +5,7 @@ pub mod checkpoint;
 pub mod config;
 pub mod data;
 pub mod floats;
+pub mod grow;
 pub mod network;
 pub mod run;
 pub mod synthetic;

@@ -5,6 +5,7 @@ use kiln::tools::net::reference;
 use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::BatchProcessor;
 use kiln_trainer::data::pack;
+use kiln_trainer::grow::grow;
 use kiln_trainer::network::{Network, with_quantisation};
 
 /// Returns positions of random games.
@@ -84,5 +85,49 @@ fn an_asset_survives_the_round_trip() {
         assert_eq!(back.features, asset.features, "{}", asset.header.shape());
         assert_eq!((back.feature_bias, back.weights), (asset.feature_bias, asset.weights));
         assert_eq!(back.pairs, asset.pairs, "{}", asset.header.shape());
+    }
+}
+
+#[test]
+fn a_network_grows_without_another_evaluation() {
+    let boards: Vec<_> = engine_positions().iter().map(|position| pack(position, 0, 0.5)).collect();
+    let scores = |asset: &Asset| {
+        let network = Network::from_asset(asset, true).unwrap();
+        BatchProcessor::new(&network).evaluate(&network, boards.len(), |i| boards[i])
+    };
+    for header in shapes() {
+        let asset = Asset::random(Header { output_buckets: equal_output_buckets(2), ..header.clone() }, 5);
+        let mut wanted = Header { hidden: 128, output_buckets: equal_output_buckets(4), ..header };
+        // With threat states, a header has room for five king buckets only.
+        let files = match (&wanted.inputs.threats, wanted.inputs.mirrored) {
+            (Threats::States, _) => 1,
+            (_, true) => 4,
+            (_, false) => 8,
+        };
+        let file = |square: usize| (square % 8).min(if files == 4 { 7 - square % 8 } else { 7 }) % files;
+        wanted.inputs.king_buckets = std::array::from_fn(|square| (square / 16 * files + file(square)) as u8);
+        let grown = grow(asset.clone(), &wanted, 1).unwrap();
+        assert_eq!((grown.header.hidden, grown.header.output_bucket_count()), (128, 4));
+        assert!(grown.header.king_bucket_count() >= 4 && grown.header.check().is_ok());
+        for (before, after) in scores(&asset).into_iter().zip(scores(&grown)) {
+            assert!((before - after).abs() < 0.05, "{}: {before} {after}", grown.header.shape());
+        }
+        for (refused, reason) in [
+            (Header { hidden: 32, ..wanted.clone() }, "cannot shrink"),
+            (
+                Header { output_buckets: equal_output_buckets(1), ..wanted.clone() },
+                "output bucket 0 would be a part of",
+            ),
+            (
+                Header {
+                    inputs: Inputs { merged_kings: !wanted.inputs.merged_kings, ..wanted.inputs.clone() },
+                    ..wanted.clone()
+                },
+                "inputs",
+            ),
+        ] {
+            let error = grow(asset.clone(), &refused, 1).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! Self-play: openings and games.
 
 use crate::board::{GameHistory, Position};
+use crate::data::random::below;
 use crate::data::{Game, Outcome, Run, ScoredMove, rule_outcome};
 use crate::nnue::Network;
 use crate::search::Session;
-use crate::search::{Limits, OutOfMemory};
+use crate::search::{Limits, OutOfMemory, Pv};
 use crate::tools::adjudicator::Adjudicator;
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
-use crate::types::Color;
+use crate::types::{Color, Move};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Plays one game after another.
@@ -59,6 +60,55 @@ impl<'a> SelfPlay<'a> {
         Err(format!("no balanced opening among {MAX_REJECTED} in a row"))
     }
 
+    /// Returns at most `Run::branches` branches of a game: each a short game from one of its balanced positions after a
+    /// random move, with one search. So training sees what best play avoids: sacrifices, exposed kings, and how they are
+    /// refuted.
+    pub fn branches(&mut self, game: &Game) -> Vec<Game> {
+        let is_balanced = |scored: ScoredMove| i32::from(scored.score).abs() <= self.run.opening_score;
+        let positions: Vec<Position> =
+            game.positions().filter_map(|(position, scored)| is_balanced(scored).then_some(position)).collect();
+        (0..self.run.branches).filter_map(|_| self.branch(&positions)).collect()
+    }
+
+    /// Plays a random move in one of these positions, in half of all cases a capture, promotion or check if there is one,
+    /// and then the principal variation. Returns `None` if the move ends the game.
+    fn branch(&mut self, positions: &[Position]) -> Option<Game> {
+        // Long endings would otherwise outnumber the middlegames, in which the network errs more.
+        let drawn = [(); 2].map(|()| &positions[below(positions.len(), &mut self.rng)]);
+        let before = drawn.into_iter().max_by_key(|position| position.occupied().len())?;
+        let moves = before.moves();
+        let forcing: Vec<Move> = match chance(50, &mut self.rng) {
+            true => moves.iter().copied().filter(|&mv| mv.is_noisy() || before.gives_check(mv)).collect(),
+            false => Vec::new(),
+        };
+        let moves = if forcing.is_empty() { &moves[..] } else { &forcing };
+        let start = before.make(moves[below(moves.len(), &mut self.rng)]);
+        let history = GameHistory::new();
+        if rule_outcome(&start, &history).is_some() {
+            return None;
+        }
+        let (pv, score) = self.search(&start, &history);
+        let moves: Vec<ScoredMove> = pv.into_iter().map(|mv| ScoredMove { mv, score }).collect();
+        // Most balanced games are not over after a variation; the trainer gives the score more weight than the outcome.
+        let outcome = match i32::from(score) {
+            score if score > self.run.opening_score => Outcome::WhiteWins,
+            score if score < -self.run.opening_score => Outcome::BlackWins,
+            _ => Outcome::Draw,
+        };
+        Some(Game { start, outcome, moves })
+    }
+
+    /// Returns the plies of the principal variation to play, and the score from White's point of view.
+    fn search(&mut self, position: &Position, history: &GameHistory) -> (Pv, i16) {
+        let mut result = self.session.position(position).history(history).limits(&self.limits).run_here(&mut ());
+        self.nodes += result.nodes;
+        assert!(result.best().is_some(), "the game is not over");
+        result.pv.truncate(self.run.pv_plies);
+        let score = result.score.value();
+        // All scores fit into an i16.
+        (result.pv, if position.side_to_move() == Color::White { score } else { -score } as i16)
+    }
+
     /// Plays a game from this position. Returns `None` if the first score is too high or low.
     fn play_from(&mut self, start: Position) -> Option<Game> {
         self.session.clear_histories();
@@ -67,16 +117,11 @@ impl<'a> SelfPlay<'a> {
         let mut game = Game { start: start.clone(), outcome: Outcome::Draw, moves: Vec::with_capacity(200) };
         let (mut position, mut history) = (start, GameHistory::new());
         loop {
-            let result = self.session.position(&position).history(&history).limits(&self.limits).run_here(&mut ());
-            self.nodes += result.nodes;
-            assert!(result.best().is_some(), "the game is not over");
-            let score = result.score.value();
-            if game.moves.is_empty() && score.abs() > self.run.opening_score {
+            let (pv, score) = self.search(&position, &history);
+            if game.moves.is_empty() && i32::from(score).abs() > self.run.opening_score {
                 return None;
             }
-            // All scores fit into an i16.
-            let score = if position.side_to_move() == Color::White { score } else { -score } as i16;
-            for &mv in result.pv.iter().take(self.run.pv_plies) {
+            for mv in pv {
                 game.moves.push(ScoredMove { mv, score });
                 history.push(&position);
                 position = position.make(mv);

@@ -1,0 +1,86 @@
+//! Growth: a network gets more neurons, king buckets or output buckets, and evaluates as before at first.
+
+use anyhow::{Result, ensure};
+use kiln_gen::network::{Asset, Header, Weights};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// New neurons start with weights up to this magnitude, in quantised units: 0.07, as in a new network.
+const NEW_WEIGHT: u64 = 18;
+
+/// Returns the network with the shape of `wanted`. New buckets start with the weights of the bucket that they are a part
+/// of. New neurons start with random weights, determined by `seed`, which the head does not read yet.
+///
+/// # Errors
+/// If the shape of the network is no part of that of `wanted`: it is wider, has other inputs or layers, or has buckets
+/// whose borders `wanted` lacks.
+pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
+    let Asset { header: old, features, feature_bias, pairs, weights } = asset;
+    let kind = |header: &Header| {
+        let inputs = &header.inputs;
+        format!("mirrored {}, merged_kings {}, {}", inputs.mirrored, inputs.merged_kings, inputs.threats)
+    };
+    ensure!(kind(&old) == kind(wanted), "it has the inputs {}; a network grows only with the same", kind(&old));
+    ensure!(old.head == wanted.head, "it has the head {:?}; a network grows only with the same", old.head);
+    let [width, new_width] = [&old, wanted].map(|header| header.hidden as usize);
+    ensure!(width <= new_width, "it is {width} neurons wide; a network cannot shrink");
+    let kings = parents(&old.inputs.king_buckets, &wanted.inputs.king_buckets, "king")?;
+    let outputs = parents(&old.output_buckets, &wanted.output_buckets, "output")?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    // King buckets and threat states start with the same weights.
+    let new = old.planes() * 64 * (new_width - width);
+    let new: Vec<i16> =
+        (0..new).map(|_| (random.next_u64() % (2 * NEW_WEIGHT + 1)) as i16 - NEW_WEIGHT as i16).collect();
+    let (sets, buckets) = (old.king_bucket_count(), old.output_bucket_count());
+    let weights = match weights {
+        Weights::Single { output, output_bias } => Weights::Single {
+            output: widen(&copy(&output, buckets, &outputs), width, new_width, &[0]),
+            output_bias: copy(&output_bias, buckets, &outputs),
+        },
+        Weights::Layers { first, first_bias, second, second_bias, third, third_bias } => {
+            let copy_floats = |values: Vec<f32>| copy(&values, buckets, &outputs);
+            Weights::Layers {
+                first: widen(&copy(&first, buckets, &outputs), width, new_width, &[0]),
+                first_bias: copy_floats(first_bias),
+                second: copy_floats(second),
+                second_bias: copy_floats(second_bias),
+                third: copy_floats(third),
+                third_bias: copy_floats(third_bias),
+            }
+        }
+    };
+    let features = widen(&copy(&features, sets, &kings), width, new_width, &new);
+    let (feature_bias, pairs) = (widen(&feature_bias, width, new_width, &[0]), widen(&pairs, width, new_width, &[0]));
+    let header =
+        Header { hidden: wanted.hidden, inputs: wanted.inputs.clone(), output_buckets: wanted.output_buckets, ..old };
+    Ok(Asset { header, features, feature_bias, pairs, weights })
+}
+
+/// Returns, for each new bucket, the old one that it is a part of.
+fn parents(old: &[u8], new: &[u8], name: &str) -> Result<Vec<usize>> {
+    let count = new.iter().max().map_or(0, |&last| usize::from(last) + 1);
+    let mut parents = vec![None; count];
+    for (&old, &new) in old.iter().zip(new) {
+        let parent = parents[usize::from(new)].get_or_insert(usize::from(old));
+        ensure!(
+            *parent == usize::from(old),
+            "{name} bucket {new} would be a part of its {name} buckets {parent} and {old}"
+        );
+    }
+    Ok(parents.into_iter().flatten().collect())
+}
+
+/// Joins these parts of `values`, which has `count` equal ones.
+fn copy<T: Copy>(values: &[T], count: usize, parts: &[usize]) -> Vec<T> {
+    let length = values.len() / count;
+    parts.iter().flat_map(|&part| &values[part * length..(part + 1) * length]).copied().collect()
+}
+
+/// Widens rows of `old` numbers by those of `new`, which is repeated as often as necessary. Each half of a row grows by
+/// itself: with pairwise products, a neuron of one half is multiplied by that of the other half.
+fn widen<T: Copy>(values: &[T], old: usize, new_width: usize, new: &[T]) -> Vec<T> {
+    let added = (new_width - old) / 2;
+    let mut new = new.iter().cycle();
+    let halves = values.chunks_exact(old / 2);
+    halves.flat_map(|half| half.iter().chain(new.by_ref().take(added)).copied().collect::<Vec<_>>()).collect()
+}
