@@ -323,11 +323,13 @@ fn generate(
         let nodes = games.nodes();
         let game = games.play().map_err(|error| GameFileError::of_file(&settings.folder, error))?;
         let before = shard.positions();
-        shard.push(&game);
-        games.branches(&game).iter().for_each(|branch| shard.push(branch));
+        let branches = games.branches(&game);
+        for played in [&game].into_iter().chain(&branches) {
+            shard.push(played);
+            progress.plies.fetch_add(played.moves.len() as u64, Relaxed);
+        }
         progress.games.fetch_add(1, Relaxed);
         progress.draws.fetch_add((game.outcome == crate::data::Outcome::Draw).into(), Relaxed);
-        progress.plies.fetch_add(game.moves.len() as u64, Relaxed);
         progress.nodes.fetch_add(games.nodes() - nodes, Relaxed);
         progress.positions.fetch_add(shard.positions() - before, Relaxed);
     }

@@ -1,36 +1,31 @@
 //! Growth: a network gets more neurons, king buckets or output buckets, and evaluates as before at first.
 
+use crate::network::{NEW_WEIGHT, QA, UniformRng};
 use anyhow::{Result, ensure};
-use kiln_gen::network::{Asset, Header, Weights};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use kiln_gen::network::{Asset, Header, Inputs, Weights};
 
-/// New neurons start with weights up to this magnitude, in quantised units: 0.07, as in a new network.
-const NEW_WEIGHT: u64 = 18;
-
-/// Returns the network with the shape of `wanted`. New buckets start with the weights of the bucket that they are a part
-/// of. New neurons start with random weights, determined by `seed`, which the head does not read yet.
+/// Returns the network with the shape of `wanted`. New buckets start with the weights of the bucket that they are a
+/// part of. New neurons start with random weights, determined by `seed`; the head does not read them yet.
 ///
 /// # Errors
 /// If the shape of the network is no part of that of `wanted`: it is wider, has other inputs or layers, or has buckets
 /// whose borders `wanted` lacks.
 pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
     let Asset { header: old, features, feature_bias, pairs, weights } = asset;
-    let kind = |header: &Header| {
-        let inputs = &header.inputs;
-        format!("mirrored {}, merged_kings {}, {}", inputs.mirrored, inputs.merged_kings, inputs.threats)
-    };
-    ensure!(kind(&old) == kind(wanted), "it has the inputs {}; a network grows only with the same", kind(&old));
-    ensure!(old.head == wanted.head, "it has the head {:?}; a network grows only with the same", old.head);
+    let inputs = Inputs { king_buckets: wanted.inputs.king_buckets, ..old.inputs.clone() };
+    ensure!(
+        inputs == wanted.inputs && old.head == wanted.head,
+        "its shape is {}, not {}; only neurons and buckets can be added, no inputs or layers",
+        old.shape(),
+        wanted.shape()
+    );
     let [width, new_width] = [&old, wanted].map(|header| header.hidden as usize);
     ensure!(width <= new_width, "it is {width} neurons wide; a network cannot shrink");
-    let kings = parents(&old.inputs.king_buckets, &wanted.inputs.king_buckets, "king")?;
-    let outputs = parents(&old.output_buckets, &wanted.output_buckets, "output")?;
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let kings = parents(&old.inputs.king_buckets, &inputs.king_buckets, wanted.king_bucket_count(), "king")?;
+    let outputs = parents(&old.output_buckets, &wanted.output_buckets, wanted.output_bucket_count(), "output")?;
     // King buckets and threat states start with the same weights.
-    let new = old.planes() * 64 * (new_width - width);
-    let new: Vec<i16> =
-        (0..new).map(|_| (random.next_u64() % (2 * NEW_WEIGHT + 1)) as i16 - NEW_WEIGHT as i16).collect();
+    let new = UniformRng::new(seed).floats(old.planes() * 64 * (new_width - width), 0.0, NEW_WEIGHT);
+    let new: Vec<i16> = new.into_iter().map(|weight| (weight * f32::from(QA)).round() as i16).collect();
     let (sets, buckets) = (old.king_bucket_count(), old.output_bucket_count());
     let weights = match weights {
         Weights::Single { output, output_bias } => Weights::Single {
@@ -51,14 +46,12 @@ pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
     };
     let features = widen(&copy(&features, sets, &kings), width, new_width, &new);
     let (feature_bias, pairs) = (widen(&feature_bias, width, new_width, &[0]), widen(&pairs, width, new_width, &[0]));
-    let header =
-        Header { hidden: wanted.hidden, inputs: wanted.inputs.clone(), output_buckets: wanted.output_buckets, ..old };
+    let header = Header { hidden: wanted.hidden, inputs, output_buckets: wanted.output_buckets, ..old };
     Ok(Asset { header, features, feature_bias, pairs, weights })
 }
 
-/// Returns, for each new bucket, the old one that it is a part of.
-fn parents(old: &[u8], new: &[u8], name: &str) -> Result<Vec<usize>> {
-    let count = new.iter().max().map_or(0, |&last| usize::from(last) + 1);
+/// Returns, for each of `count` new buckets, the old one that it is a part of.
+fn parents(old: &[u8], new: &[u8], count: usize, name: &str) -> Result<Vec<usize>> {
     let mut parents = vec![None; count];
     for (&old, &new) in old.iter().zip(new) {
         let parent = parents[usize::from(new)].get_or_insert(usize::from(old));

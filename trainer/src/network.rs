@@ -33,10 +33,13 @@ const HEAD_LIMIT: f32 = 127.0 / QB as f32;
 /// Maximum magnitude of the weight of a pair of pieces, whose quantised weights are bytes.
 const PAIR_LIMIT: f32 = 127.0 / QA as f32;
 /// Quantisation of feature weights and activations: integer units per 1.0.
-const QA: u16 = 255;
+pub(crate) const QA: u16 = 255;
 /// Quantisation of the weights of the head's first layer: integer units per 1.0. Networks of one layer have few weights
 /// above 0.5, and most are below 0.1.
 const QB: u16 = 90;
+/// Maximum magnitude of a new feature weight: about 25 active features sum to a spread of a fifth of the unclipped
+/// range.
+pub(crate) const NEW_WEIGHT: f32 = 0.07;
 /// Centipawns per unit of output.
 pub const SCALE: u16 = 400;
 
@@ -269,12 +272,11 @@ impl Network {
     pub fn new(header: Header, factoriser: bool, seed: u64) -> Result<Self> {
         let header = with_quantisation(header);
         header.check().context("the engine does not support this network")?;
-        let mut random = UniformRng(Xoshiro256PlusPlus::seed_from_u64(seed));
+        let mut random = UniformRng::new(seed);
         let hidden = header.hidden as usize;
         let (planes, buckets) = (header.planes(), header.output_bucket_count());
         let sets = header.feature_set_count();
-        // About 25 active features sum to a spread of a fifth of the unclipped range.
-        let shared = random.floats(planes * 64 * hidden, 0.0, 0.07);
+        let shared = random.floats(planes * 64 * hidden, 0.0, NEW_WEIGHT);
         let repeated = |values: Vec<f32>| values.repeat(buckets);
         let (head, tail) = match header.head {
             Head::Single => {
@@ -510,11 +512,15 @@ fn tile_neurons(hidden: usize, layers: bool, tile: usize) -> [usize; TILE] {
 }
 
 /// Uniformly distributed numbers.
-struct UniformRng(Xoshiro256PlusPlus);
+pub(crate) struct UniformRng(Xoshiro256PlusPlus);
 
 impl UniformRng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
     /// Returns `count` numbers from `middle - range` to `middle + range`.
-    fn floats(&mut self, count: usize, middle: f32, range: f32) -> Vec<f32> {
+    pub(crate) fn floats(&mut self, count: usize, middle: f32, range: f32) -> Vec<f32> {
         // An `f32` represents 24 bits exactly.
         let mut unit = || (self.0.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0;
         (0..count).map(|_| middle + range * unit()).collect()

@@ -4,8 +4,7 @@ use crate::board::{GameHistory, Position};
 use crate::data::random::below;
 use crate::data::{Game, Outcome, Run, ScoredMove, rule_outcome};
 use crate::nnue::Network;
-use crate::search::Session;
-use crate::search::{Limits, OutOfMemory, Pv};
+use crate::search::{Limits, OutOfMemory, Pv, Session};
 use crate::tools::adjudicator::Adjudicator;
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
 use crate::types::{Color, Move};
@@ -61,8 +60,8 @@ impl<'a> SelfPlay<'a> {
     }
 
     /// Returns at most `Run::branches` branches of a game: each a short game from one of its balanced positions after a
-    /// random move, with one search. So training sees what best play avoids: sacrifices, exposed kings, and how they are
-    /// refuted.
+    /// random move, with one search. So training sees what best play avoids, such as sacrifices and exposed kings, and
+    /// how it is refuted.
     pub fn branches(&mut self, game: &Game) -> Vec<Game> {
         let is_balanced = |scored: ScoredMove| i32::from(scored.score).abs() <= self.run.opening_score;
         let positions: Vec<Position> =
@@ -70,7 +69,7 @@ impl<'a> SelfPlay<'a> {
         (0..self.run.branches).filter_map(|_| self.branch(&positions)).collect()
     }
 
-    /// Plays a random move in one of these positions, in half of all cases a capture, promotion or check if there is one,
+    /// Plays a random move in one of these positions, half of the time a capture, promotion or check if there is one,
     /// and then the principal variation. Returns `None` if the move ends the game.
     fn branch(&mut self, positions: &[Position]) -> Option<Game> {
         // Long endings would otherwise outnumber the middlegames, in which the network errs more.
@@ -89,7 +88,7 @@ impl<'a> SelfPlay<'a> {
         }
         let (pv, score) = self.search(&start, &history);
         let moves: Vec<ScoredMove> = pv.into_iter().map(|mv| ScoredMove { mv, score }).collect();
-        // Most balanced games are not over after a variation; the trainer gives the score more weight than the outcome.
+        // The game is seldom over after the variation.
         let outcome = match i32::from(score) {
             score if score > self.run.opening_score => Outcome::WhiteWins,
             score if score < -self.run.opening_score => Outcome::BlackWins,
