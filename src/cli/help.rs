@@ -63,11 +63,11 @@ Kiln, a UCI chess engine.
                           or EPDs, {book_percent} % of the games start from it. After each
                           search, N plies of its principal variation are played, by
                           default 1; all have its score. After each game follow N
-                          branches: a random move in one of its positions, then one
-                          search. Positions of fewer than N pieces are not
-                          adjudicated. The same command writes the same bytes, and
-                          resumes a stopped run. Ctrl-C keeps what is done; a second
-                          one ends at once
+                          branches: a random move in a position of it or of a branch,
+                          mostly where the evaluation errs, then one search. Positions
+                          of fewer than N pieces are not adjudicated. The same command
+                          writes the same bytes, and resumes a stopped run. Ctrl-C
+                          keeps what is done; a second one ends at once
   kiln data stat FILE… [--svg DRAWING]
                           show statistics of scores, pieces, results, lengths and
                           duplicates, compare the FILEs, and draw curves of each

@@ -162,15 +162,15 @@ fn branches_follow_each_game() {
     let all = games(&folder);
     let mut branches = 0;
     for group in all.chunk_by(|_, next| next.moves.len() <= 3) {
-        let before: Vec<String> = group[0]
-            .positions()
-            .filter(|(_, scored)| scored.score.abs() <= 600)
-            .flat_map(|(position, _)| {
-                position.moves().iter().map(|&mv| position.make(mv).fen(true)).collect::<Vec<_>>()
-            })
-            .collect();
+        let after_random_moves = |game: &Game| -> Vec<String> {
+            let balanced = game.positions().filter(|(_, scored)| scored.score.abs() <= 600);
+            let after = |position: Position| position.moves().iter().map(|&mv| position.make(mv).fen(true)).collect();
+            balanced.flat_map(|(position, _)| -> Vec<String> { after(position) }).collect()
+        };
+        let mut starts = after_random_moves(&group[0]);
         for branch in &group[1..] {
-            assert!(before.contains(&branch.start.fen(true)), "{}", branch.start.fen(true));
+            assert!(starts.contains(&branch.start.fen(true)), "{}", branch.start.fen(true));
+            starts.append(&mut after_random_moves(branch));
             let score = branch.moves[0].score;
             assert!(branch.moves.iter().all(|scored| scored.score == score));
             let expected = match score {

@@ -2,19 +2,30 @@
 
 use crate::board::{GameHistory, Position};
 use crate::data::random::below;
-use crate::data::{Game, Outcome, Run, ScoredMove, rule_outcome};
-use crate::nnue::Network;
+use crate::data::{Game, Outcome, Run, ScoredMove, is_trainable, rule_outcome};
+use crate::nnue::{Evaluator, Network};
 use crate::search::{Limits, OutOfMemory, Pv, Session};
 use crate::tools::adjudicator::Adjudicator;
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
 use crate::types::{Color, Move};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// A position from which a branch may start.
+struct Root {
+    position: Position,
+    /// How much the search differs from the static evaluation, times the number of pieces.
+    weight: i32,
+}
+
+/// Of so many positions, a branch starts from the one with the greatest weight.
+const ROOTS_DRAWN: usize = 16;
+
 /// Plays one game after another.
 pub struct SelfPlay<'a> {
     run: &'a Run,
     book: Option<&'a Book>,
     session: Session,
+    evaluator: Evaluator,
     limits: Limits,
     nodes: u64,
     rng: Xoshiro256PlusPlus,
@@ -36,7 +47,8 @@ impl<'a> SelfPlay<'a> {
             nodes: Some(run.soft_nodes.saturating_mul(run.hard_factor)),
             ..Limits::default()
         };
-        Ok(Self { run, book, session: Session::new(network, run.hash, 1)?, limits, nodes: 0, rng })
+        let session = Session::new(network, run.hash, 1)?;
+        Ok(Self { run, book, session, evaluator: Evaluator::new(network.clone()), limits, nodes: 0, rng })
     }
 
     /// Returns the number of nodes searched so far.
@@ -59,22 +71,48 @@ impl<'a> SelfPlay<'a> {
         Err(format!("no balanced opening among {MAX_REJECTED} in a row"))
     }
 
-    /// Returns at most `Run::branches` branches of a game: each a short game from one of its balanced positions after a
-    /// random move, with one search. So training sees what best play avoids, such as sacrifices and exposed kings, and
-    /// how it is refuted.
+    /// Returns at most `Run::branches` branches of a game: each a short game with one search, after a random move in a
+    /// position of the game or of a branch before. So training sees what best play avoids, such as sacrifices and exposed
+    /// kings, and how it is refuted.
     pub fn branches(&mut self, game: &Game) -> Vec<Game> {
-        let is_balanced = |scored: ScoredMove| i32::from(scored.score).abs() <= self.run.opening_score;
-        let positions: Vec<Position> =
-            game.positions().filter_map(|(position, scored)| is_balanced(scored).then_some(position)).collect();
-        (0..self.run.branches).filter_map(|_| self.branch(&positions)).collect()
+        let mut roots = self.roots(game);
+        let mut branches = Vec::new();
+        for _ in 0..self.run.branches {
+            if let Some(branch) = self.branch(&mut roots) {
+                roots.append(&mut self.roots(&branch));
+                branches.push(branch);
+            }
+        }
+        branches
     }
 
-    /// Plays a random move in one of these positions, half of the time a capture, promotion or check if there is one,
-    /// and then the principal variation. Returns `None` if the move ends the game.
-    fn branch(&mut self, positions: &[Position]) -> Option<Game> {
-        // Long endings would otherwise outnumber the middlegames, in which the network errs more.
-        let drawn = [(); 2].map(|()| &positions[below(positions.len(), &mut self.rng)]);
-        let before = drawn.into_iter().max_by_key(|position| position.occupied().len())?;
+    /// Returns the balanced positions of a game that are trained on.
+    fn roots(&mut self, game: &Game) -> Vec<Root> {
+        let bound = self.run.opening_score;
+        let is_root = |(position, scored): &(Position, ScoredMove)| {
+            i32::from(scored.score).abs() <= bound && is_trainable(position, scored.mv, scored.score)
+        };
+        let weigh = |(position, scored): (Position, ScoredMove)| {
+            self.evaluator.restart();
+            let eval = of_white(&position, self.evaluator.evaluate(&position).value());
+            let error = (squash(scored.score.into()) - squash(eval)).abs();
+            // Long endings would otherwise outnumber the middlegames.
+            let weight = error * position.occupied().len() as i32;
+            Root { position, weight }
+        };
+        game.positions().filter(is_root).map(weigh).collect()
+    }
+
+    /// Takes one of these positions and plays a random move, half of the time a capture, promotion or check if there is
+    /// one, and then the principal variation. Returns `None` if there is no position, or if the move ends the game.
+    fn branch(&mut self, roots: &mut Vec<Root>) -> Option<Game> {
+        if roots.is_empty() {
+            return None;
+        }
+        // Where the static evaluation errs, it errs nearby too, and there is more to learn.
+        let drawn = [(); ROOTS_DRAWN].map(|()| below(roots.len(), &mut self.rng));
+        let hardest = drawn.into_iter().max_by_key(|&index| roots[index].weight)?;
+        let before = roots.swap_remove(hardest).position;
         let moves = before.moves();
         let forcing: Vec<Move> = match chance(50, &mut self.rng) {
             true => moves.iter().copied().filter(|&mv| mv.is_noisy() || before.gives_check(mv)).collect(),
@@ -103,9 +141,8 @@ impl<'a> SelfPlay<'a> {
         self.nodes += result.nodes;
         assert!(result.best().is_some(), "the game is not over");
         result.pv.truncate(self.run.pv_plies);
-        let score = result.score.value();
         // All scores fit into an i16.
-        (result.pv, if position.side_to_move() == Color::White { score } else { -score } as i16)
+        (result.pv, of_white(position, result.score.value()) as i16)
     }
 
     /// Plays a game from this position. Returns `None` if the first score is too high or low.
@@ -138,4 +175,14 @@ impl<'a> SelfPlay<'a> {
             }
         }
     }
+}
+
+/// Returns a score of the side to move from White's point of view.
+fn of_white(position: &Position, score: i32) -> i32 {
+    if position.side_to_move() == Color::White { score } else { -score }
+}
+
+/// Returns a score as thousandths of a win, roughly: differences matter less the higher a score is.
+fn squash(score: i32) -> i32 {
+    1000 * score / (score.abs() + 200)
 }
