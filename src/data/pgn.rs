@@ -2,7 +2,7 @@
 
 use super::{Game, GameFileError, Outcome, ScoredMove};
 use crate::board::{PgnGame, PgnReader};
-use crate::types::{Color, Score};
+use crate::types::Score;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -50,7 +50,7 @@ impl PgnGame {
             let mv = position.parse_san(san).ok_or_else(|| here(format!("{san:?} is not a legal move")))?;
             match (score(comment), game.moves.is_empty()) {
                 (Some(score), _) => {
-                    let score = if position.side_to_move() == Color::White { score } else { -score };
+                    let score = position.side_to_move().white_pov(score);
                     game.moves.push(ScoredMove { mv, score });
                     position.play(mv);
                 }

@@ -19,7 +19,7 @@ impl Adjudicator {
     /// many plies, and after which ply.
     pub fn adjudicate(&mut self, win: [i32; 2], draw: [i32; 3], position: &Position, score: i32) -> Option<Outcome> {
         for color in Color::ALL {
-            let score = if color == Color::White { score } else { -score };
+            let score = color.white_pov(score);
             self.winning_plies[color] = if score >= win[0] { self.winning_plies[color] + 1 } else { 0 };
             if self.winning_plies[color] >= win[1] {
                 return Some(Outcome::of_winner(color));

@@ -6,7 +6,7 @@ use super::progress::short;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::search::{Bound, Limits, Report, Session, Sink};
-use crate::types::{Color, File, Move, Rank, Score, Square, WinModel};
+use crate::types::{File, Move, Rank, Score, Square, WinModel};
 use console::{Term, measure_text_width, truncate_str};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -122,7 +122,7 @@ impl<'a> Display<'a> {
 
     /// Returns score and WDL from White's point of view, the score with at least `width` characters.
     fn score(&self, score: Score, width: usize) -> String {
-        let white = if self.position.side_to_move() == Color::White { score } else { -score };
+        let white = self.position.side_to_move().white_pov(score);
         let [win, draw, loss] = percents(self.win_model.wdl(white, self.position.material()));
         let pawns = self.paint.bold(&format!("{:>width$}", pawns(white)));
         format!("{pawns}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %")

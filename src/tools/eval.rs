@@ -3,17 +3,14 @@
 use super::paint::{self, Paint, figurine};
 use crate::board::Position;
 use crate::nnue::{Evaluator, Network, OUTPUT_BUCKETS, output_bucket};
-use crate::types::{Color, File, Piece, PieceType, Rank, Score, Square};
+use crate::types::{File, Piece, PieceType, Rank, Score, Square};
 
 /// Draws the board with the value of each piece: by how much the score would fall without it, in pawns from White's
 /// point of view. Below follow the score of each output bucket, if there are several, and the score.
 ///
 /// The values do not add up to the score, because the network is not linear.
 pub fn describe(position: &Position, network: &Network, paint: Paint) -> String {
-    let from_white = |score: Score| {
-        let value = score.value();
-        f64::from(if position.side_to_move() == Color::White { value } else { -value }) / 100.0
-    };
+    let from_white = |score: Score| f64::from(position.side_to_move().white_pov(score).value()) / 100.0;
     let mut evaluator = Evaluator::new(network.clone());
     let total = evaluator.evaluate(position);
     let value_of = |square: Square| {

@@ -1,7 +1,7 @@
 //! Colors, piece types and pieces.
 
 use super::small_enum;
-use std::ops::Not;
+use std::ops::{Neg, Not};
 
 small_enum! {
     /// White or Black.
@@ -43,6 +43,23 @@ small_enum! {
         WhitePawn, BlackPawn, WhiteKnight, BlackKnight, WhiteBishop, BlackBishop,
         WhiteRook, BlackRook, WhiteQueen, BlackQueen, WhiteKing, BlackKing,
     ]
+}
+
+impl Color {
+    /// Returns a score from White's point of view, given from this side's; or the reverse.
+    ///
+    /// ```
+    /// use kiln::types::Color;
+    ///
+    /// assert_eq!((Color::White.white_pov(30), Color::Black.white_pov(30)), (30, -30));
+    /// ```
+    #[inline]
+    pub fn white_pov<T: Neg<Output = T>>(self, score: T) -> T {
+        match self {
+            Self::White => score,
+            Self::Black => -score,
+        }
+    }
 }
 
 impl Not for Color {

@@ -164,8 +164,9 @@ fn branches_follow_each_game() {
     for group in all.chunk_by(|_, next| next.moves.len() <= 3) {
         let after_random_moves = |game: &Game| -> Vec<String> {
             let balanced = game.positions().filter(|(_, scored)| scored.score.abs() <= 600);
-            let after = |position: Position| position.moves().iter().map(|&mv| position.make(mv).fen(true)).collect();
-            balanced.flat_map(|(position, _)| -> Vec<String> { after(position) }).collect()
+            let children = balanced
+                .flat_map(|(position, _)| position.moves().to_vec().into_iter().map(move |mv| position.make(mv)));
+            children.map(|position| position.fen(true)).collect()
         };
         let mut starts = after_random_moves(&group[0]);
         for branch in &group[1..] {

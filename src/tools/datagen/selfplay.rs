@@ -7,7 +7,7 @@ use crate::nnue::{Evaluator, Network};
 use crate::search::{Limits, OutOfMemory, Pv, Session};
 use crate::tools::adjudicator::Adjudicator;
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
-use crate::types::{Color, Move};
+use crate::types::Move;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A position from which a branch may start.
@@ -17,7 +17,7 @@ struct Root {
     weight: i32,
 }
 
-/// Of so many positions, a branch starts from the one with the greatest weight.
+/// How many positions are drawn for a branch, which starts from the one with the greatest weight.
 const ROOTS_DRAWN: usize = 16;
 
 /// Plays one game after another.
@@ -72,8 +72,8 @@ impl<'a> SelfPlay<'a> {
     }
 
     /// Returns at most `Run::branches` branches of a game: each a short game with one search, after a random move in a
-    /// position of the game or of a branch before. So training sees what best play avoids, such as sacrifices and exposed
-    /// kings, and how it is refuted.
+    /// position of the game or of a branch before. So training sees what best play avoids, such as sacrifices and
+    /// exposed kings, and how it is refuted.
     pub fn branches(&mut self, game: &Game) -> Vec<Game> {
         let mut roots = self.roots(game);
         let mut branches = Vec::new();
@@ -86,7 +86,7 @@ impl<'a> SelfPlay<'a> {
         branches
     }
 
-    /// Returns the balanced positions of a game that are trained on.
+    /// Returns the balanced positions of a game that are trained on, weighed.
     fn roots(&mut self, game: &Game) -> Vec<Root> {
         let bound = self.run.opening_score;
         let is_root = |(position, scored): &(Position, ScoredMove)| {
@@ -94,11 +94,10 @@ impl<'a> SelfPlay<'a> {
         };
         let weigh = |(position, scored): (Position, ScoredMove)| {
             self.evaluator.restart();
-            let eval = of_white(&position, self.evaluator.evaluate(&position).value());
+            let eval = position.side_to_move().white_pov(self.evaluator.evaluate(&position).value());
             let error = (squash(scored.score.into()) - squash(eval)).abs();
             // Long endings would otherwise outnumber the middlegames.
-            let weight = error * position.occupied().len() as i32;
-            Root { position, weight }
+            Root { weight: error * position.occupied().len() as i32, position }
         };
         game.positions().filter(is_root).map(weigh).collect()
     }
@@ -142,7 +141,7 @@ impl<'a> SelfPlay<'a> {
         assert!(result.best().is_some(), "the game is not over");
         result.pv.truncate(self.run.pv_plies);
         // All scores fit into an i16.
-        (result.pv, of_white(position, result.score.value()) as i16)
+        (result.pv, position.side_to_move().white_pov(result.score.value()) as i16)
     }
 
     /// Plays a game from this position. Returns `None` if the first score is too high or low.
@@ -175,11 +174,6 @@ impl<'a> SelfPlay<'a> {
             }
         }
     }
-}
-
-/// Returns a score of the side to move from White's point of view.
-fn of_white(position: &Position, score: i32) -> i32 {
-    if position.side_to_move() == Color::White { score } else { -score }
 }
 
 /// Returns a score as thousandths of a win, roughly: differences matter less the higher a score is.

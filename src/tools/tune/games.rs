@@ -188,7 +188,7 @@ impl Players {
             }
             history.push(&position);
             position = position.make(result.best().expect("the game is not over"));
-            let score = result.score.value() * if color == Color::White { 1 } else { -1 };
+            let score = color.white_pov(result.score.value());
             if let Some(outcome) = adjudicator.adjudicate(WIN, DRAW, &position, score) {
                 // A mate on the board, say, is still a matter of the rules.
                 return rule_outcome(&position, &history).unwrap_or(outcome);
