@@ -242,7 +242,7 @@ impl Worker<'_> {
             let now = static_eval.expect("not in check");
             let tt_move = tt_move.filter(|&mv| mv.is_noisy() && position.see_ge(mv, probcut_beta - now));
             let mut picker = MovePicker::noisy(tt_move, (probcut_beta - now).max(0));
-            while let Some(Picked { mv, .. }) = picker.next(position, &self.thread_data.histories.moves, &context) {
+            while let Some(Picked { mv, .. }) = self.pick(&mut picker, position, &context) {
                 let next = self.make_move(position, mv, ply);
                 let window = (-probcut_beta, -probcut_beta + 1);
                 let mut score = -self.quiescence::<false>(&next, window, ply + 1, false)?;
@@ -269,7 +269,7 @@ impl Worker<'_> {
         let mut tried_noisy = ArrayVec::<Move, 32>::new();
         let mut child_pv = Pv::new();
         let mut picker = MovePicker::new(tt_move);
-        while let Some(Picked { mv, history }) = picker.next(position, &self.thread_data.histories.moves, &context) {
+        while let Some(Picked { mv, history }) = self.pick(&mut picker, position, &context) {
             if Some(mv) == excluded || (is_root && !self.is_root_candidate(mv)) {
                 continue;
             }

@@ -72,7 +72,7 @@ impl Worker<'_> {
         };
         let mut count = 0;
         let mut best_move = None;
-        while let Some(Picked { mv, .. }) = picker.next(position, &self.thread_data.histories.moves, &context) {
+        while let Some(Picked { mv, .. }) = self.pick(&mut picker, position, &context) {
             count += 1;
             if !best_score.is_loss() {
                 if in_check {

@@ -5,6 +5,7 @@ use super::history::{HistoryContext, MoveHistory, PieceTo};
 use super::huge_pages::HugePageBox;
 use super::mate_line;
 use super::parameters as p;
+use super::picker::{MovePicker, Picked};
 use super::shared::Shared;
 use super::statistics::track;
 use super::transposition::{Bound, TtEntry};
@@ -199,10 +200,17 @@ impl<'a> Worker<'a> {
         [1, 2].map(|plies| self.frame_before(ply, plies).piece_to)
     }
 
+    /// Returns the next move of a picker. What decides whether it is searched gives its TT entry time to be prefetched.
+    #[inline]
+    pub fn pick(&self, picker: &mut MovePicker, position: &Position, context: &HistoryContext) -> Option<Picked> {
+        let picked = picker.next(position, &self.thread_data.histories.moves, context)?;
+        self.shared.search.tt.prefetch(position.key_after(picked.mv));
+        Some(picked)
+    }
+
     /// Makes a move of the node at `ply` and returns the position after it.
     #[inline]
     pub fn make_move(&mut self, position: &Position, mv: Move, ply: usize) -> Position {
-        self.shared.search.tt.prefetch(position.key_after(mv));
         let piece_to = PieceTo::new(position, mv);
         let frame = self.frame(ply);
         (frame.mv, frame.piece_to) = (Some(mv), piece_to);
