@@ -351,6 +351,10 @@ impl Engine {
         for definition in options::options() {
             send!(self.output, "{:<18} {}", definition.name, definition.help);
         }
+        #[cfg(feature = "tune")]
+        for parameter in crate::search::parameters() {
+            send!(self.output, "{} is a parameter of the search", parameter.name);
+        }
     }
 
     fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {

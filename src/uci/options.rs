@@ -185,14 +185,15 @@ pub fn spsa() -> Vec<String> {
     crate::search::parameters().iter().map(line).collect()
 }
 
-/// Sets a search parameter to a number in its range. Returns `None` if there is none of this name.
+/// Sets a search parameter to a number in its range. Names are case-insensitive. Returns `None` if there is none of
+/// this name.
 #[cfg(feature = "tune")]
 pub fn set_parameter(name: &str, value: &str) -> Option<Result<(), String>> {
-    let parameter = crate::search::parameters().into_iter().find(|parameter| parameter.name == name)?;
-    let range = &parameter.range;
+    let parameter = crate::search::parameters().into_iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
+    let Parameter { name, range, .. } = &parameter;
     let number = value.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
         let (least, most) = (range.start(), range.end());
-        format!("bad value {value:?} for parameter {name}: expected a whole number from {least} to {most}")
+        format!("bad value {value:?} for option {name}: expected a whole number from {least} to {most}")
     });
     Some(number.map(|number| parameter.value.store(number, Relaxed)))
 }

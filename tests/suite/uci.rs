@@ -559,7 +559,7 @@ fn options_are_listed_set_and_checked() {
         assert_eq!(answers, ["readyok"], "{name}");
         let (bad, allowed) = match kind.split(' ').next().unwrap() {
             "check" => (&["", "maybe", "1"][..], "expected \"true\" or \"false\""),
-            "spin" => (&["", "x", "-1", "1.5", "99999999999999999999999"][..], "expected a whole number from "),
+            "spin" => (&["", "x", "-1000000", "1.5", "99999999999999999999999"][..], "expected a whole number from "),
             _ => continue,
         };
         for value in bad {
