@@ -138,24 +138,10 @@ impl Changes {
         }
         if let ([old], [new]) = (before.pairs.as_slice(), after.pairs.as_slice()) {
             let views = perspectives.map(|perspective| PairView::new(perspective.side, perspective.mirrored));
-            all.iter_mut().for_each(|changes| changes.pairs.clear());
-            pairs::append_rows(
-                all.each_mut().map(|changes| &mut changes.pairs),
-                views,
-                (&before.bytes, old),
-                new,
-                changed,
-                moved,
-            );
-            all.iter_mut().for_each(|changes| changes.pairs_subtracted = changes.pairs.numbers().len());
-            pairs::append_rows(
-                all.each_mut().map(|changes| &mut changes.pairs),
-                views,
-                (&after.bytes, new),
-                old,
-                changed,
-                moved,
-            );
+            let rows = all.each_mut().map(|changes| &mut changes.pairs);
+            let positions = [(&before.bytes, old), (&after.bytes, new)];
+            let subtracted = pairs::list_rows(rows, views, positions, changed, moved);
+            all.iter_mut().zip(subtracted).for_each(|(changes, count)| changes.pairs_subtracted = count);
         }
     }
 

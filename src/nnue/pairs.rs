@@ -118,44 +118,55 @@ impl PairInputs {
     }
 }
 
-/// Appends the rows of those pairs of a position that another has not, as each view sees them. `changed` and `moved`
-/// are those of [`other_attacks`](crate::simd::portable::other_attacks).
+/// Lists the rows of those pairs that only one of two positions has, as each view sees them: first those of the first
+/// position, whose number it returns by view. `changed` and `moved` are those of
+/// [`other_attacks`](crate::simd::portable::other_attacks).
 #[inline]
-pub fn append_rows<const N: usize, const ROWS: usize>(
-    mut rows: [&mut Rows<ROWS>; N],
+pub fn list_rows<const N: usize, const ROWS: usize>(
+    rows: [&mut Rows<ROWS>; N],
     views: [PairView; N],
-    (places, inputs): (&Places, &PairInputs),
-    other: &PairInputs,
+    positions: [(&Places, &PairInputs); 2],
     changed: Bitboard,
     moved: u32,
-) {
-    let mut tables = [Wordboard([0; 64]); 2];
-    let mut squares =
-        Bitboard(native::other_attacks(&mut tables, places, [&inputs.tables, &other.tables], changed.0, moved));
+) -> [usize; N] {
+    let inputs = positions.map(|(_, inputs)| &inputs.tables);
+    let mut tables = [[Wordboard([0; 64]); 2]; 2];
+    // The squares of both positions, those of the second shifted by 64.
+    let mut squares = 0;
+    for (second, (tables, (places, _))) in tables.iter_mut().zip(positions).enumerate() {
+        let inputs = [inputs[second], inputs[1 - second]];
+        let attacked = native::other_attacks(tables, places, inputs, changed.0, moved);
+        squares |= u128::from(attacked) << (64 * second);
+    }
     // The square of the victim, and the ids of its attackers, those of Black shifted by 16.
-    let next = |squares: Bitboard| {
-        let to = squares.0.trailing_zeros() as usize % 64;
-        (to, u32::from(tables[0].0[to]) | u32::from(tables[1].0[to]) << 16)
+    let next = |squares: u128| {
+        let place = squares.trailing_zeros() as usize % 128;
+        let [white, black] = &tables[place / 64];
+        (place, u32::from(white.0[place % 64]) | u32::from(black.0[place % 64]) << 16)
     };
-    let (mut to, mut ids) = next(squares);
-    let mut counts = rows.each_ref().map(|rows| rows.count);
-    // One loop over squares and ids, because the end of an inner loop would be mispredicted.
-    while !squares.is_empty() {
+    let (mut place, mut ids) = next(squares);
+    let (mut counts, mut counts_of_first) = ([0; N], [0; N]);
+    // One loop over positions, squares and ids, because the end of an inner loop would be mispredicted.
+    while squares != 0 {
+        let (second, to) = (place / 64, place % 64);
+        let (places, inputs) = positions[second];
         let from = inputs.squares.as_flattened()[ids.trailing_zeros() as usize % 32];
         let (attacker, victim) = (usize::from(places.0[from] >> 4), usize::from(places.0[to] >> 4));
         let (origin, bases) = (&ORIGINS[attacker][from as usize], &BASES[attacker][victim]);
-        for ((rows, count), PairView { color, view }) in rows.iter_mut().zip(&mut counts).zip(views) {
+        for (i, PairView { color, view }) in views.into_iter().enumerate() {
             let lower = Bitboard(LOWER[view % VIEWS][to]);
             let base = bases[color % 2][usize::from(!lower.has(from))];
             let targets = (origin.targets & lower.0).count_ones() as u16;
-            rows.numbers[*count % ROWS] = base.wrapping_add(origin.offsets[view % VIEWS]).wrapping_add(targets);
-            *count += usize::from(base != NONE);
+            rows[i].numbers[counts[i] % ROWS] = base.wrapping_add(origin.offsets[view % VIEWS]).wrapping_add(targets);
+            counts[i] += usize::from(base != NONE);
+            counts_of_first[i] = select_unpredictable(second == 0, counts[i], counts_of_first[i]);
         }
         ids &= ids - 1;
-        let squares_after = Bitboard(squares.0 & (squares.0 - 1));
+        let squares_after = squares & (squares - 1);
         let after = next(squares_after);
         squares = select_unpredictable(ids == 0, squares_after, squares);
-        (to, ids) = select_unpredictable(ids == 0, after, (to, ids));
+        (place, ids) = select_unpredictable(ids == 0, after, (place, ids));
     }
     rows.into_iter().zip(counts).for_each(|(rows, count)| rows.count = count);
+    counts_of_first
 }
