@@ -129,15 +129,13 @@ pub fn list_rows<const N: usize, const ROWS: usize>(
     changed: Bitboard,
     moved: u32,
 ) -> [usize; N] {
-    let inputs = positions.map(|(_, inputs)| &inputs.tables);
     let mut tables = [[Wordboard([0; 64]); 2]; 2];
-    // The squares of both positions, those of the second shifted by 64.
-    let mut squares = 0;
-    for (second, (tables, (places, _))) in tables.iter_mut().zip(positions).enumerate() {
-        let inputs = [inputs[second], inputs[1 - second]];
-        let attacked = native::other_attacks(tables, places, inputs, changed.0, moved);
-        squares |= u128::from(attacked) << (64 * second);
-    }
+    let attacked = [0, 1].map(|i| {
+        let ((places, inputs), (_, other)) = (positions[i], positions[1 - i]);
+        native::other_attacks(&mut tables[i], places, [&inputs.tables, &other.tables], changed.0, moved)
+    });
+    // The attacked squares of both positions, those of the second shifted by 64.
+    let mut squares = u128::from(attacked[0]) | u128::from(attacked[1]) << 64;
     // The square of the victim, and the ids of its attackers, those of Black shifted by 16.
     let next = |squares: u128| {
         let place = squares.trailing_zeros() as usize % 128;

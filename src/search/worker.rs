@@ -200,7 +200,7 @@ impl<'a> Worker<'a> {
         [1, 2].map(|plies| self.frame_before(ply, plies).piece_to)
     }
 
-    /// Returns the next move of a picker. What decides whether it is searched gives its TT entry time to be prefetched.
+    /// Returns the next move of a picker and prefetches its TT entry, which arrives while pruning looks at the move.
     #[inline]
     pub fn pick(&self, picker: &mut MovePicker, position: &Position, context: &HistoryContext) -> Option<Picked> {
         let picked = picker.next(position, &self.thread_data.histories.moves, context)?;

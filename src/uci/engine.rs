@@ -353,7 +353,7 @@ impl Engine {
         }
         #[cfg(feature = "tune")]
         for parameter in crate::search::parameters() {
-            send!(self.output, "{} is a parameter of the search", parameter.name);
+            send!(self.output, "{:<18} a parameter of the search", parameter.name);
         }
     }
 

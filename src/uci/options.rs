@@ -8,6 +8,7 @@ use crate::tablebases::MAX_PIECES;
 use crate::tools::{MAX_MULTI_PV, MAX_THREADS};
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 #[cfg(feature = "tune")]
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -190,11 +191,7 @@ pub fn spsa() -> Vec<String> {
 #[cfg(feature = "tune")]
 pub fn set_parameter(name: &str, value: &str) -> Option<Result<(), String>> {
     let parameter = crate::search::parameters().into_iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
-    let Parameter { name, range, .. } = &parameter;
-    let number = value.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
-        let (least, most) = (range.start(), range.end());
-        format!("bad value {value:?} for option {name}: expected a whole number from {least} to {most}")
-    });
+    let number = parse_number(parameter.name, value, &parameter.range);
     Some(number.map(|number| parameter.value.store(number, Relaxed)))
 }
 
@@ -206,17 +203,13 @@ pub fn parse_set_option(name: &str, value: &str) -> Result<SetOption, String> {
     let definition = options().into_iter().find(|definition| definition.name.eq_ignore_ascii_case(name));
     let Definition { name, kind, .. } =
         definition.ok_or_else(|| format!("there is no option {name:?}; \"uci\" lists them"))?;
-    let bad = |expected: fmt::Arguments| format!("bad value {value:?} for option {name}: expected {expected}");
     Ok(match kind {
         Kind::Check(_, setting) => match value.to_ascii_lowercase().as_str() {
             "true" => setting(true),
             "false" => setting(false),
-            _ => return Err(bad(format_args!("\"true\" or \"false\""))),
+            _ => return Err(bad_value(name, value, "\"true\" or \"false\"")),
         },
-        Kind::Spin(_, range, setting) => match value.parse() {
-            Ok(number) if range.contains(&number) => setting(number),
-            _ => return Err(bad(format_args!("a whole number from {} to {}", range.start(), range.end()))),
-        },
+        Kind::Spin(_, range, setting) => setting(parse_number(name, value, &range)?),
         // Some GUIs send one of these words for an empty text.
         Kind::Text(setting) if matches!(value.to_ascii_lowercase().as_str(), "<empty>" | "none") => {
             setting(String::new())
@@ -224,6 +217,21 @@ pub fn parse_set_option(name: &str, value: &str) -> Result<SetOption, String> {
         Kind::Text(setting) => setting(value.into()),
         Kind::Button(setting) => setting,
     })
+}
+
+/// Parses the value of a spin option or of a search parameter.
+fn parse_number<T: FromStr + PartialOrd + fmt::Display>(
+    name: &str,
+    value: &str,
+    range: &RangeInclusive<T>,
+) -> Result<T, String> {
+    let number = value.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| bad_value(name, value, &format!("a whole number from {} to {}", range.start(), range.end())))
+}
+
+/// Returns the error of a value that an option does not allow.
+fn bad_value(name: &str, value: &str, expected: &str) -> String {
+    format!("bad value {value:?} for option {name}: expected {expected}")
 }
 
 /// Formats the line that `uci` prints.

@@ -557,9 +557,12 @@ fn options_are_listed_set_and_checked() {
         let out = feed(&format!("setoption name {} value {default}\nisready", name.to_uppercase()));
         let answers: Vec<&str> = out.lines().filter(|line| !line.ends_with(" is used")).collect();
         assert_eq!(answers, ["readyok"], "{name}");
+        let least = kind.split_once(" min ").map_or(0, |(_, rest)| rest.split(' ').next().unwrap().parse().unwrap());
+        // Only parameters of the search may be negative.
+        let too_small = (least.min(0i64) - 1).to_string();
         let (bad, allowed) = match kind.split(' ').next().unwrap() {
-            "check" => (&["", "maybe", "1"][..], "expected \"true\" or \"false\""),
-            "spin" => (&["", "x", "-1000000", "1.5", "99999999999999999999999"][..], "expected a whole number from "),
+            "check" => (vec!["", "maybe", "1"], "expected \"true\" or \"false\""),
+            "spin" => (vec!["", "x", &too_small, "1.5", "99999999999999999999999"], "expected a whole number from "),
             _ => continue,
         };
         for value in bad {
