@@ -19,6 +19,10 @@ struct Root {
 
 /// How many positions are drawn for a branch, which starts from the one with the greatest weight.
 const ROOTS_DRAWN: usize = 16;
+/// How many moves are drawn for a branch that is to start from a quiet position.
+const MOVES_DRAWN: usize = 8;
+/// The percentage of such branches.
+const QUIET_PERCENT: u32 = 75;
 
 /// Plays one game after another.
 pub struct SelfPlay<'a> {
@@ -102,8 +106,8 @@ impl<'a> SelfPlay<'a> {
         game.positions().filter(is_root).map(weigh).collect()
     }
 
-    /// Takes one of these positions and plays a random move, half of the time a capture, promotion or check if there is
-    /// one, and then the principal variation. Returns `None` if there is no position, or if the move ends the game.
+    /// Takes one of these positions and plays a random move, and then the principal variation. Returns `None` if there
+    /// is no position, or if the move ends the game.
     fn branch(&mut self, roots: &mut Vec<Root>) -> Option<Game> {
         if roots.is_empty() {
             return None;
@@ -112,13 +116,7 @@ impl<'a> SelfPlay<'a> {
         let drawn = [(); ROOTS_DRAWN].map(|()| below(roots.len(), &mut self.rng));
         let hardest = drawn.into_iter().max_by_key(|&index| roots[index].weight)?;
         let before = roots.swap_remove(hardest).position;
-        let moves = before.moves();
-        let forcing: Vec<Move> = match chance(50, &mut self.rng) {
-            true => moves.iter().copied().filter(|&mv| mv.is_noisy() || before.gives_check(mv)).collect(),
-            false => Vec::new(),
-        };
-        let moves = if forcing.is_empty() { &moves[..] } else { &forcing };
-        let start = before.make(moves[below(moves.len(), &mut self.rng)]);
+        let start = before.make(self.branch_move(&before));
         let history = GameHistory::new();
         if rule_outcome(&start, &history).is_some() {
             return None;
@@ -132,6 +130,20 @@ impl<'a> SelfPlay<'a> {
             _ => Outcome::Draw,
         };
         Some(Game { start, outcome, moves })
+    }
+
+    /// Returns a random move of a position. Most are drawn anew until one leaves a quiet position: only there is the
+    /// first ply trained on, which has the most to teach. Half of the others are captures, promotions and checks.
+    fn branch_move(&mut self, position: &Position) -> Move {
+        let moves = position.moves();
+        let drawn = [(); MOVES_DRAWN].map(|()| moves[below(moves.len(), &mut self.rng)]);
+        if chance(QUIET_PERCENT, &mut self.rng) {
+            return drawn.into_iter().find(|&mv| is_quiet(&position.make(mv))).unwrap_or(drawn[0]);
+        }
+        let is_forcing = |&mv: &Move| mv.is_noisy() || position.gives_check(mv);
+        let forcing = moves.iter().copied().filter(is_forcing);
+        let forcing: Vec<Move> = if chance(50, &mut self.rng) { forcing.collect() } else { Vec::new() };
+        if forcing.is_empty() { drawn[0] } else { forcing[below(forcing.len(), &mut self.rng)] }
     }
 
     /// Returns the plies of the principal variation to play, and the score from White's point of view.
@@ -174,6 +186,11 @@ impl<'a> SelfPlay<'a> {
             }
         }
     }
+}
+
+/// Returns whether the side to move is not in check and cannot win material by static exchange evaluation.
+fn is_quiet(position: &Position) -> bool {
+    !position.in_check() && !position.moves().iter().any(|&mv| mv.is_noisy() && position.see_ge(mv, 1))
 }
 
 /// Returns a score as thousandths of a win, roughly: differences matter less the higher a score is.
