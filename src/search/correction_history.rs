@@ -4,6 +4,7 @@
 use super::history::{PieceTo, gravity};
 use super::parameters as p;
 use crate::board::Position;
+use crate::simd;
 use crate::types::Color;
 
 /// Number of entries by feature.
@@ -52,6 +53,20 @@ impl Indices {
 }
 
 impl CorrectionHistory {
+    /// Prefetches what [`CorrectionHistory::get`] reads.
+    #[inline]
+    pub fn prefetch(&self, position: &Position, last_moves: [PieceTo; 2]) {
+        let indices = Indices::new(position, last_moves);
+        let prefetch = |table: &Table, index: usize| simd::prefetch(&table[indices.side][index]);
+        prefetch(&self.pawn, indices.pawn);
+        for color in Color::ALL {
+            prefetch(&self.non_pawn[color], indices.non_pawn[color]);
+        }
+        prefetch(&self.minor, indices.minor);
+        prefetch(&self.major, indices.major);
+        prefetch(&self.continuation, indices.continuation);
+    }
+
     /// Returns the correction of a position's static evaluation in centipawns for the side to move. `last_moves` are
     /// the last two moves, the latest first.
     pub fn get(&self, position: &Position, last_moves: [PieceTo; 2]) -> i32 {

@@ -2,7 +2,8 @@
 
 use super::parameters as p;
 use crate::board::Position;
-use crate::types::{Bitboard, Color, Move, MoveKind, PieceType};
+use crate::simd;
+use crate::types::{Bitboard, Color, Move, MoveKind, Piece, PieceType};
 
 /// Largest absolute value of an entry.
 pub const MAX_HISTORY: i32 = 16_384;
@@ -92,6 +93,17 @@ pub struct QuietHistory<'a> {
 }
 
 impl QuietHistory<'_> {
+    /// Prefetches the entries of a side in the pawn history: with so many pawn structures, they are seldom in a near
+    /// cache.
+    #[inline]
+    pub fn prefetch_pawn(&self, side: Color) {
+        for kind in PieceType::ALL {
+            let entries = 64 * Piece::new(side, kind) as usize;
+            simd::prefetch(&self.pawn[entries]);
+            simd::prefetch(&self.pawn[entries + 32]);
+        }
+    }
+
     /// Returns the weighted sum of a quiet move's histories, up to about ±8.5 times [`MAX_HISTORY`].
     #[inline]
     pub fn score(&self, mv: Move) -> i32 {

@@ -176,12 +176,14 @@ impl MovePicker {
     }
 
     fn generate_quiets(&mut self, position: &Position, histories: &MoveHistory, context: &HistoryContext) {
+        let side = position.side_to_move();
+        let quiet_history = histories.quiet(position, context);
+        quiet_history.prefetch_pawn(side);
         let mut list = MoveList::new();
         position.list_quiet_moves(&mut list);
         if list.is_empty() {
             return;
         }
-        let side = position.side_to_move();
         let king = position.king(!side);
         let occupied = position.occupied();
         let (orthogonal, diagonal) = (rook_attacks(king, occupied), bishop_attacks(king, occupied));
@@ -202,7 +204,6 @@ impl MovePicker {
         let threatened = [Bitboard::EMPTY, by_pawns, by_pawns, by_minors, by_rooks, Bitboard::EMPTY];
         let [escape, enter] =
             [p::order_escape(), p::order_enter()].map(|factor| SEE_VALUES.map(|value| factor * (value / 100) / 4));
-        let quiet_history = histories.quiet(position, context);
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.tt_move) {
             let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
             if self.threshold.is_some() && !checks[kind].has(mv.to()) {

@@ -237,8 +237,9 @@ impl<'a> Worker<'a> {
     }
 
     /// Returns the TT entry of a position. An entry whose move is illegal here belongs to another position and is
-    /// ignored.
+    /// ignored. Meanwhile the corrections arrive, which the static evaluation needs.
     pub fn probe_tt(&self, position: &Position, ply: usize) -> Option<TtEntry> {
+        self.thread_data.histories.corrections.prefetch(position, self.last_moves(ply));
         let entry = self.shared.search.tt.probe(position.key(), ply)?;
         entry.best.is_none_or(|mv| position.is_legal(mv)).then_some(entry)
     }
