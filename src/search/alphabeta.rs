@@ -154,8 +154,11 @@ impl Worker<'_> {
         {
             // What the opponent's move changed, from the opponent's point of view.
             let eval_difference = -(now.value() + before.value());
-            // 8. Eval difference: the opponent's quiet move gains history by how much it changed the static evaluation.
-            if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy()) {
+            // 8. Eval difference: the opponent's quiet move gains history by how much it changed the static evaluation,
+            // in deep nodes only at the first visit.
+            if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy())
+                && (tt_entry.is_none() || depth < p::eval_difference_depth())
+            {
                 let limit = p::eval_difference_limit();
                 let bonus = (p::eval_difference_factor() * eval_difference).clamp(-limit, limit);
                 self.thread_data.histories.moves.update_butterfly(!us, parent.attacked, mv, bonus);
@@ -303,18 +306,20 @@ impl Worker<'_> {
                         }
                     }
                 } else {
-                    // 17. Late move pruning (LMP): enough moves were tried. A move that gives check is searched.
+                    // 17. Late move pruning (LMP): enough moves were tried, a few more if their history is good. A move
+                    // that gives check is searched.
                     let lmp_threshold = p::lmp_base() + depth * depth * p::lmp_factor_r() / 1024;
                     let lmp_threshold = if improving {
                         lmp_threshold
                     } else {
                         lmp_threshold.saturating_mul(p::lmp_not_improving_r()) / 1024
                     };
-                    let is_late = track!("LMP", count as i32 > lmp_threshold);
+                    let by_history_r = history * p::lmp_history_r() / 1024;
+                    let is_late = track!("LMP", 1024 * (count as i32 - lmp_threshold) > by_history_r);
                     // 18. Futility pruning (FP): quiet moves rarely raise the evaluation this much. Checks may.
                     let futility_margin = p::fp_base() + p::fp_factor() * lmr_depth + history / p::fp_history();
-                    let is_futile =
-                        track!("FP", !in_check && lmr_depth < p::fp_depth() && eval + futility_margin <= alpha);
+                    let is_futile = static_eval.is_some_and(|now| now + futility_margin <= alpha);
+                    let is_futile = track!("FP", lmr_depth < p::fp_depth() && is_futile);
                     if (is_late || is_futile) && !position.gives_check(mv) {
                         picker.skip_quiets();
                         continue;
@@ -418,10 +423,9 @@ impl Worker<'_> {
                     if reduced < new_depth {
                         score = -self.node::<false>(&next, window, new_depth, ply + 1, !cut_node, &mut child_pv)?;
                     }
-                    if !is_noisy {
-                        let change = if score > alpha { bonus(depth) } else { -malus(depth) };
+                    if !is_noisy && score > alpha {
                         let piece_to = self.frame(ply).piece_to;
-                        self.thread_data.histories.moves.update_continuation(context.previous, piece_to, change);
+                        self.thread_data.histories.moves.update_continuation(context.previous, piece_to, bonus(depth));
                     }
                 }
             } else if !PV || count > 1 {
@@ -520,7 +524,6 @@ impl Worker<'_> {
             self.shared.search.tt.store(key, ply, entry);
             if let Some(static_eval) = static_eval
                 && best_move.is_none_or(|mv| !mv.is_noisy())
-                && !best_score.is_decisive()
                 && !(bound == Bound::Lower && best_score <= static_eval)
                 && !(bound == Bound::Upper && best_score >= static_eval)
             {

@@ -23,8 +23,8 @@ pub struct CorrectionHistory {
     non_pawn: [Table; 2],
     minor: Table,
     major: Table,
-    /// By the last two moves.
-    continuation: Table,
+    /// By the last two moves, the latest first.
+    continuation: [[i16; PieceTo::COUNT]; PieceTo::COUNT],
 }
 
 /// The indices of a position's entries.
@@ -34,7 +34,7 @@ struct Indices {
     non_pawn: [usize; 2],
     minor: usize,
     major: usize,
-    continuation: usize,
+    continuation: [usize; 2],
 }
 
 impl Indices {
@@ -47,12 +47,18 @@ impl Indices {
             non_pawn: Color::ALL.map(|color| index(keys.non_pawn(color))),
             minor: index(keys.minor()),
             major: index(keys.major()),
-            continuation: PieceTo::pair(last_moves) % SIZE,
+            continuation: last_moves.map(PieceTo::index),
         }
     }
 }
 
 impl CorrectionHistory {
+    #[inline]
+    fn continuation(&self, indices: &Indices) -> &i16 {
+        let [last, before] = indices.continuation;
+        &self.continuation[last][before]
+    }
+
     /// Prefetches what [`CorrectionHistory::get`] reads.
     #[inline]
     pub fn prefetch(&self, position: &Position, last_moves: [PieceTo; 2]) {
@@ -64,7 +70,7 @@ impl CorrectionHistory {
         }
         prefetch(&self.minor, indices.minor);
         prefetch(&self.major, indices.major);
-        prefetch(&self.continuation, indices.continuation);
+        simd::prefetch(self.continuation(&indices));
     }
 
     /// Returns the correction of a position's static evaluation in centipawns for the side to move. `last_moves` are
@@ -78,7 +84,7 @@ impl CorrectionHistory {
             + p::correction_non_pawn() * non_pawn
             + p::correction_minor() * entry(&self.minor, indices.minor)
             + p::correction_major() * entry(&self.major, indices.major)
-            + p::correction_continuation() * entry(&self.continuation, indices.continuation);
+            + p::correction_continuation() * i32::from(*self.continuation(&indices));
         sum / (1024 * UNIT)
     }
 
@@ -89,11 +95,12 @@ impl CorrectionHistory {
         let bonus = (error * depth / p::correction_bonus_divisor()).clamp(-limit, limit);
         let side = indices.side;
         let [white, black] = &mut self.non_pawn;
+        let [last, before] = indices.continuation;
         for entry in [
             &mut self.pawn[side][indices.pawn],
             &mut self.minor[side][indices.minor],
             &mut self.major[side][indices.major],
-            &mut self.continuation[side][indices.continuation],
+            &mut self.continuation[last][before],
             &mut white[side][indices.non_pawn[Color::White]],
             &mut black[side][indices.non_pawn[Color::Black]],
         ] {

@@ -19,6 +19,8 @@ pub struct PieceTo(u16);
 impl PieceTo {
     /// A null move, or a ply before the root. Its row of the continuation history stays zero.
     pub const NONE: Self = Self(PIECE_TO as u16);
+    /// The number of values.
+    pub const COUNT: usize = PIECE_TO + 1;
 
     /// Returns the piece and the target square of a legal move.
     #[inline]
@@ -27,11 +29,10 @@ impl PieceTo {
         Self(piece as u16 * 64 + mv.to() as u16)
     }
 
-    /// Returns a number for two moves, to be reduced to an index.
+    /// Returns the value's number, below [`PieceTo::COUNT`].
     #[inline]
-    pub fn pair([a, b]: [Self; 2]) -> usize {
-        // A prime factor spreads the first over any power of two.
-        usize::from(a.0) * 1_009 + usize::from(b.0)
+    pub fn index(self) -> usize {
+        self.0.into()
     }
 }
 
@@ -54,7 +55,7 @@ pub struct MoveHistory {
     /// Butterfly history: by side, whether the opponent attacks the from-square and the to-square, and these squares.
     butterfly: [[[FromTo; 2]; 2]; 2],
     /// Continuation history: by an earlier move and the move.
-    continuation: [Row; PIECE_TO + 1],
+    continuation: [Row; PieceTo::COUNT],
     /// Pawn history: by pawn structure and move.
     pawn: [Row; PAWN_STRUCTURES],
     /// Noisy history: by [`victim`] and move.
@@ -109,7 +110,7 @@ impl QuietHistory<'_> {
     pub fn score(&self, mv: Move) -> i32 {
         let (from, to) = (mv.from(), mv.to());
         let butterfly = &self.butterfly[usize::from(self.attacked.has(from))][usize::from(self.attacked.has(to))];
-        let index = usize::from(PieceTo::new(self.position, mv).0);
+        let index = PieceTo::new(self.position, mv).index();
         let [one, two, four, six] = self.continuation.map(|row| i32::from(row[index]));
         p::history_butterfly_weight() * i32::from(butterfly[from][to])
             + p::history_pawn_weight() * i32::from(self.pawn[index])
@@ -134,21 +135,21 @@ impl MoveHistory {
             attacked: context.attacked,
             butterfly: &self.butterfly[position.side_to_move()],
             pawn: &self.pawn[Self::pawn_index(position)],
-            continuation: context.previous.map(|previous| &self.continuation[usize::from(previous.0)]),
+            continuation: context.previous.map(|previous| &self.continuation[previous.index()]),
         }
     }
 
     /// Returns the history of a noisy move, within ±[`MAX_HISTORY`].
     #[inline]
     pub fn noisy(&self, position: &Position, mv: Move) -> i32 {
-        self.noisy[victim(position, mv)][usize::from(PieceTo::new(position, mv).0)].into()
+        self.noisy[victim(position, mv)][PieceTo::new(position, mv).index()].into()
     }
 
     /// Adds a bonus or, if negative, a malus to all histories of a quiet move.
     pub fn update_quiet(&mut self, position: &Position, context: &HistoryContext, mv: Move, bonus: i32) {
         let piece_to = PieceTo::new(position, mv);
         self.update_butterfly(position.side_to_move(), context.attacked, mv, bonus);
-        update(&mut self.pawn[Self::pawn_index(position)][usize::from(piece_to.0)], bonus);
+        update(&mut self.pawn[Self::pawn_index(position)][piece_to.index()], bonus);
         self.update_continuation(context.previous, piece_to, bonus);
     }
 
@@ -164,14 +165,14 @@ impl MoveHistory {
     pub fn update_continuation(&mut self, previous: [PieceTo; 4], mv: PieceTo, bonus: i32) {
         for previous in previous {
             if previous != PieceTo::NONE {
-                update(&mut self.continuation[usize::from(previous.0)][usize::from(mv.0)], bonus);
+                update(&mut self.continuation[previous.index()][mv.index()], bonus);
             }
         }
     }
 
     /// Adds a bonus to the history of a noisy move.
     pub fn update_noisy(&mut self, position: &Position, mv: Move, bonus: i32) {
-        update(&mut self.noisy[victim(position, mv)][usize::from(PieceTo::new(position, mv).0)], bonus);
+        update(&mut self.noisy[victim(position, mv)][PieceTo::new(position, mv).index()], bonus);
     }
 }
 

@@ -93,6 +93,7 @@ parameters! {
     // Eval difference: history bonus of the opponent's last quiet move, per centipawn.
     eval_difference_factor = 7 in 1..=20;
     eval_difference_limit = 1200 in 200..=4000;
+    eval_difference_depth = 6 in 1..=20;
 
     // Hindsight extension and reduction.
     hindsight_extension_reduction = 4 in 1..=5;
@@ -134,6 +135,7 @@ parameters! {
     lmp_base = 5 in 1..=10;
     lmp_factor_r = 900 in 300..=3000;
     lmp_not_improving_r = 512 in 256..=1024;
+    lmp_history_r = 90 in 0..=400;
 
     // Futility pruning (FP) of quiet and of bad noisy moves.
     fp_depth = 11 in 4..=14;

@@ -283,8 +283,8 @@ impl TranspositionTable {
     /// Stores a result for the position with this key, `ply` plies from the root.
     ///
     /// It replaces the entry of the same position, or else the least useful one of the cluster. A result without a best
-    /// move keeps the move that was stored before for this position. A much shallower result of the same search that is
-    /// not exact is not stored.
+    /// move keeps the move that was stored before for this position. Of a much shallower result of the same search that
+    /// is not exact only the best move is stored.
     pub fn store(&self, key: u64, ply: usize, new: TtEntry) {
         let cluster = self.cluster(key);
         let mut bytes = Self::read(cluster);
@@ -295,13 +295,12 @@ impl TranspositionTable {
             .unwrap_or_else(|| (0..ENTRIES).min_by_key(|&i| entries[i].quality(age)).expect("a cluster has entries"));
         let old = entries[slot];
         let is_deeper = old.depth() > new.depth + p::tt_replace_depth() + p::tt_replace_pv() * i32::from(new.tt_pv);
-        if same.is_some() && new.bound != Some(Bound::Exact) && old.age() == age && is_deeper {
-            return;
-        }
-        let mut packed = PackedEntry::new(key, ply, age, new);
-        if new.best.is_none() && same.is_some() {
-            packed.mv = old.mv;
-        }
+        let is_kept = same.is_some() && new.bound != Some(Bound::Exact) && old.age() == age && is_deeper;
+        let mut packed = if is_kept { old } else { PackedEntry::new(key, ply, age, new) };
+        packed.mv = match new.best {
+            None if same.is_some() => old.mv,
+            best => best.map_or(0, Move::word),
+        };
         bytes[slot * PackedEntry::SIZE..][..PackedEntry::SIZE].copy_from_slice(&packed.to_bytes());
         for (word, chunk) in cluster.iter().zip(bytes.chunks_exact(8)) {
             word.store(u64::from_le_bytes(chunk.try_into().expect("eight bytes")), Relaxed);
@@ -389,6 +388,19 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn of_a_much_shallower_result_only_the_best_move_is_stored() {
+        let tt = TranspositionTable::new(1).unwrap();
+        let deep = TtEntry { best: None, bound: Some(Bound::Upper), ..entry(20, Score::DRAW) };
+        let shallow = TtEntry { bound: Some(Bound::Lower), ..entry(2, Score::centipawns(50)) };
+        tt.store(1, 0, deep);
+        tt.store(1, 0, shallow);
+        assert_eq!(tt.probe(1, 0), Some(TtEntry { best: shallow.best, ..deep }));
+        let exact = TtEntry { bound: Some(Bound::Exact), ..shallow };
+        tt.store(1, 0, exact);
+        assert_eq!(tt.probe(1, 0), Some(exact));
     }
 
     #[test]
