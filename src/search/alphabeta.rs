@@ -524,6 +524,7 @@ impl Worker<'_> {
             self.shared.search.tt.store(key, ply, entry);
             if let Some(static_eval) = static_eval
                 && best_move.is_none_or(|mv| !mv.is_noisy())
+                && !best_score.is_decisive()
                 && !(bound == Bound::Lower && best_score <= static_eval)
                 && !(bound == Bound::Upper && best_score >= static_eval)
             {

@@ -23,8 +23,8 @@ pub struct CorrectionHistory {
     non_pawn: [Table; 2],
     minor: Table,
     major: Table,
-    /// By the last two moves, the latest first.
-    continuation: [[i16; PieceTo::COUNT]; PieceTo::COUNT],
+    /// By side to move, which the moves do not tell at the root, and the last two moves, the latest first.
+    continuation: [[[i16; PieceTo::COUNT]; PieceTo::COUNT]; 2],
 }
 
 /// The indices of a position's entries.
@@ -56,7 +56,7 @@ impl CorrectionHistory {
     #[inline]
     fn continuation(&self, indices: &Indices) -> &i16 {
         let [last, before] = indices.continuation;
-        &self.continuation[last][before]
+        &self.continuation[indices.side][last][before]
     }
 
     /// Prefetches what [`CorrectionHistory::get`] reads.
@@ -100,7 +100,7 @@ impl CorrectionHistory {
             &mut self.pawn[side][indices.pawn],
             &mut self.minor[side][indices.minor],
             &mut self.major[side][indices.major],
-            &mut self.continuation[last][before],
+            &mut self.continuation[side][last][before],
             &mut white[side][indices.non_pawn[Color::White]],
             &mut black[side][indices.non_pawn[Color::Black]],
         ] {
