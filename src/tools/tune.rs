@@ -360,7 +360,7 @@ mod tests {
         let [nodes, clock] = [Pace::Nodes(8000), Pace::Clock(300_000, 3000)];
         let names = |list: &str| select(list, nodes).map(|found| found.into_iter().map(|p| p.name).collect::<Vec<_>>());
         assert_eq!(names("lmr_divisor,lmr_base"), Ok(vec!["lmr_base".into(), "lmr_divisor".into()]));
-        assert_eq!(names("iir_*, lmp_base,lmp_*").unwrap().len(), 4);
+        assert_eq!(names("iir_*, lmp_base,lmp_*").unwrap().len(), 5);
         assert_eq!(names("*"), Ok(tunables(nodes).into_iter().map(|parameter| parameter.name).collect()));
         assert!(!tunables(nodes).iter().any(|p| p.name.starts_with("time_") || p.name.starts_with("vote_")));
         assert!(select("time_*", clock).unwrap().len() > 10 && select("vote_*", clock).is_err());
