@@ -53,38 +53,32 @@ impl Indices {
 }
 
 impl CorrectionHistory {
+    /// Returns a position's entries: pawns, White's and Black's other pieces, minor and major pieces, last moves.
     #[inline]
-    fn continuation(&self, indices: &Indices) -> &i16 {
-        let [last, before] = indices.continuation;
-        &self.continuation[indices.side][last][before]
+    fn entries(&self, position: &Position, last_moves: [PieceTo; 2]) -> [&i16; 6] {
+        let Indices { side, pawn, non_pawn, minor, major, continuation: [last, before] } =
+            Indices::new(position, last_moves);
+        let [white, black] = Color::ALL.map(|color| &self.non_pawn[color][side][non_pawn[color]]);
+        let continuation = &self.continuation[side][last][before];
+        [&self.pawn[side][pawn], white, black, &self.minor[side][minor], &self.major[side][major], continuation]
     }
 
     /// Prefetches what [`CorrectionHistory::get`] reads.
     #[inline]
     pub fn prefetch(&self, position: &Position, last_moves: [PieceTo; 2]) {
-        let indices = Indices::new(position, last_moves);
-        let prefetch = |table: &Table, index: usize| simd::prefetch(&table[indices.side][index]);
-        prefetch(&self.pawn, indices.pawn);
-        for color in Color::ALL {
-            prefetch(&self.non_pawn[color], indices.non_pawn[color]);
-        }
-        prefetch(&self.minor, indices.minor);
-        prefetch(&self.major, indices.major);
-        simd::prefetch(self.continuation(&indices));
+        self.entries(position, last_moves).into_iter().for_each(simd::prefetch);
     }
 
     /// Returns the correction of a position's static evaluation in centipawns for the side to move. `last_moves` are
     /// the last two moves, the latest first.
     pub fn get(&self, position: &Position, last_moves: [PieceTo; 2]) -> i32 {
-        let indices = Indices::new(position, last_moves);
-        let entry = |table: &Table, index: usize| i32::from(table[indices.side][index]);
-        let non_pawn = entry(&self.non_pawn[Color::White], indices.non_pawn[Color::White])
-            + entry(&self.non_pawn[Color::Black], indices.non_pawn[Color::Black]);
-        let sum = p::correction_pawn() * entry(&self.pawn, indices.pawn)
-            + p::correction_non_pawn() * non_pawn
-            + p::correction_minor() * entry(&self.minor, indices.minor)
-            + p::correction_major() * entry(&self.major, indices.major)
-            + p::correction_continuation() * i32::from(*self.continuation(&indices));
+        let [pawn, white, black, minor, major, continuation] =
+            self.entries(position, last_moves).map(|&entry| i32::from(entry));
+        let sum = p::correction_pawn() * pawn
+            + p::correction_non_pawn() * (white + black)
+            + p::correction_minor() * minor
+            + p::correction_major() * major
+            + p::correction_continuation() * continuation;
         sum / (1024 * UNIT)
     }
 

@@ -94,10 +94,10 @@ pub struct QuietHistory<'a> {
 }
 
 impl QuietHistory<'_> {
-    /// Prefetches the entries of a side in the pawn history: with so many pawn structures, they are seldom in a near
-    /// cache.
+    /// Prefetches the pawn history of the side to move. With so many pawn structures it is seldom in a near cache.
     #[inline]
-    pub fn prefetch_pawn(&self, side: Color) {
+    pub fn prefetch_pawn(&self) {
+        let side = self.position.side_to_move();
         for kind in PieceType::ALL {
             let entries = 64 * Piece::new(side, kind) as usize;
             simd::prefetch(&self.pawn[entries]);

@@ -176,14 +176,14 @@ impl MovePicker {
     }
 
     fn generate_quiets(&mut self, position: &Position, histories: &MoveHistory, context: &HistoryContext) {
-        let side = position.side_to_move();
         let quiet_history = histories.quiet(position, context);
-        quiet_history.prefetch_pawn(side);
+        quiet_history.prefetch_pawn();
         let mut list = MoveList::new();
         position.list_quiet_moves(&mut list);
         if list.is_empty() {
             return;
         }
+        let side = position.side_to_move();
         let king = position.king(!side);
         let occupied = position.occupied();
         let (orthogonal, diagonal) = (rook_attacks(king, occupied), bishop_attacks(king, occupied));

@@ -296,6 +296,9 @@ impl TranspositionTable {
         let old = entries[slot];
         let is_deeper = old.depth() > new.depth + p::tt_replace_depth() + p::tt_replace_pv() * i32::from(new.tt_pv);
         let is_kept = same.is_some() && new.bound != Some(Bound::Exact) && old.age() == age && is_deeper;
+        if is_kept && new.best.is_none() {
+            return;
+        }
         let mut packed = if is_kept { old } else { PackedEntry::new(key, ply, age, new) };
         packed.mv = match new.best {
             None if same.is_some() => old.mv,
