@@ -522,13 +522,13 @@ fn impossible_dimensions() {
     let other_unit = |a: &mut Asset| (a.header.head, a.header.qa) = (LAYERS, 181);
     assert_eq!(refused(other_unit), "qa is 181, expected 255 with several layers");
 
-    let last = "king_buckets is 255, expected 0 to 31";
+    let last = "king_buckets is 255, expected 0 to 63";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 255), last);
     let with_threats = |a: &mut Asset| {
         a.header.inputs.threats = Threats::States;
-        a.header.inputs.king_buckets = std::array::from_fn(|square| (square % 8).min(5) as u8);
+        a.header.inputs.king_buckets = std::array::from_fn(|square| (square / 4).min(14) as u8);
     };
-    assert_eq!(refused(with_threats), "king_buckets is 5, expected 0 to 4 with threat states");
+    assert_eq!(refused(with_threats), "king_buckets is 14, expected 0 to 13 with threat states");
     let gap = "king_buckets leaves out 1, expected numbers from 0 without gaps";
     assert_eq!(refused(|a| a.header.inputs.king_buckets[9] = 2), gap);
     let mirror = "a king bucket on files e to h is 0, expected 1 as in its mirror image";

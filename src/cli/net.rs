@@ -2,7 +2,7 @@
 
 use super::read_number;
 use kiln::tools::net::Task;
-use kiln_gen::network::{Head, Header, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS, equal_output_buckets};
+use kiln_gen::network::{Head, Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -88,7 +88,6 @@ fn read_king_buckets(value: OsString) -> Result<[u8; 64], String> {
     let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
     let numbers: Option<Vec<u8>> = words.map(|word| word.parse::<u8>().ok()).collect();
     numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(|| {
-        let max = MAX_FEATURE_SETS - 1;
-        format!("bad king buckets: expected 64 numbers from 0 to {max} for a1 to h8, separated by commas or spaces")
+        "bad king buckets: expected 64 numbers from 0 to 63 for a1 to h8, separated by commas or spaces".into()
     })
 }

@@ -8,7 +8,7 @@ use super::{Limits, Probing, Sink};
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
 use crate::tablebases::Tablebases;
-use crate::types::Move;
+use crate::types::{Move, Score};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -162,6 +162,12 @@ impl Session {
     /// Returns how much of the transposition table the last search has filled, in thousandths.
     pub fn hashfull(&self) -> u32 {
         self.tt.hashfull()
+    }
+
+    /// Returns the score that the transposition table holds for a position, for the side to move. It may be a bound, of
+    /// a search of any depth.
+    pub fn stored_score(&self, position: &Position) -> Option<Score> {
+        self.tt.probe(position.key(), 0).map(|entry| entry.score)
     }
 
     /// Prepares a search of a position.

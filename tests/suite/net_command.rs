@@ -139,7 +139,7 @@ fn exchange_with_bullet() {
         (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
         (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected two widths, as in 16,32"),
         (&["--hidden", "64", "--layers", "8,32"], "first is 8, expected 16 or 32"),
-        (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 31 "),
+        (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 63 "),
         (&["--hidden", "64", "--king-buckets", "no file"], "cannot read the king buckets from no file: "),
         (&["--hidden", "64", "--name", "a\nb"], "name holds '\\n', "),
         (&["--hidden", "64"], "the file has 395456 bytes, expected 98690 for this shape, or 98752 with padding"),

@@ -5,7 +5,7 @@
 use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, Objective};
 use kiln_trainer::data::{Dataset, EpochOrder};
-use kiln_trainer::network::{Network, OptimiserStep};
+use kiln_trainer::network::{EPSILON, Network, OptimiserStep};
 use kiln_trainer::synthetic;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -26,7 +26,7 @@ fn main() -> anyhow::Result<()> {
         std::fs::write(&shards[0], synthetic::shard(4000, 1)?)?;
     }
     let start = Instant::now();
-    let data = Dataset::read(&shards)?;
+    let data = Dataset::read(&shards, &[], None)?;
     println!("read in {:.2} s", start.elapsed().as_secs_f64());
     let buckets = if head == Head::Single { 1 } else { 8 };
     let material = material().header;
@@ -44,7 +44,7 @@ fn main() -> anyhow::Result<()> {
     for round in 0..5 {
         let start = Instant::now();
         let index = order.starting_at(round * BATCH as u64);
-        let step = OptimiserStep { learning_rate: 1e-3, number: round + 1, weight_decay: 0.01 };
+        let step = OptimiserStep { learning_rate: 1e-3, number: round + 1, weight_decay: 0.01, epsilon: EPSILON };
         let objective = Objective { wdl: 0.0, sparsity: 0.0 };
         let loss = processor.train_batch(&mut network, BATCH, |i| data.training[index(i)], objective, step);
         let positions = BATCH as f64;

@@ -1,7 +1,7 @@
 //! The run file: the settings of one training run, in TOML.
 
 use crate::grow::grow;
-use crate::network::with_quantisation;
+use crate::network::{EPSILON, with_quantisation};
 use anyhow::{Context, Result, anyhow, ensure};
 use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_output_buckets};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,12 @@ pub struct Config {
     pub seed: u64,
     /// Game shards, or folders of shards.
     pub data: Vec<PathBuf>,
+    /// Shards of validation games, or folders of them; empty for one in a hundred games of `data`.
+    #[serde(default)]
+    pub validation: Vec<PathBuf>,
+    /// How many positions in a row with the same score are used: the first plies of each variation; all if left out.
+    #[serde(default)]
+    pub plies: Option<usize>,
     /// Output folder; created if missing.
     pub output: PathBuf,
     /// Asset whose weights training starts from; random weights without it.
@@ -124,6 +130,11 @@ pub struct TrainingConfig {
     /// AdamW weight decay, 0 to 1: each step multiplies weights by 1 − learning rate · decay.
     #[serde(default = "decay")]
     pub decay: f32,
+    /// AdamW's ε, 1e-12 to 1: what is added to the root of a weight's mean squared gradient. By default far less than
+    /// that, so that each step moves a weight by about the learning rate. With more, weights with smaller gradients,
+    /// such as those of rare features, move less.
+    #[serde(default = "epsilon")]
+    pub epsilon: f32,
     /// Whether weight decay pulls toward the weights of the asset that the run starts from, instead of zero.
     #[serde(default)]
     pub anchor: bool,
@@ -199,6 +210,10 @@ fn decay() -> f32 {
     0.01
 }
 
+fn epsilon() -> f32 {
+    EPSILON
+}
+
 fn checkpoint() -> u64 {
     120
 }
@@ -245,6 +260,7 @@ impl TrainingConfig {
         for (name, value) in [("decay", self.decay), ("sparsity", self.sparsity)] {
             ensure!((0.0..=1.0).contains(&value), "training.{name} is {value}; allowed are 0 to 1");
         }
+        ensure!((1e-12..=1.0).contains(&self.epsilon), "training.epsilon is {}; allowed are 1e-12 to 1", self.epsilon);
         Ok(())
     }
 }
@@ -307,6 +323,7 @@ impl Config {
         config.text = text;
         let folder = file.parent().unwrap_or(Path::new(""));
         let data = config.stages.iter_mut().flat_map(|stage| &mut stage.data).chain(&mut config.data);
+        let data = data.chain(&mut config.validation);
         for path in data.chain(&mut config.start).chain([&mut config.output]) {
             *path = folder.join(&*path);
         }
@@ -330,6 +347,7 @@ impl Config {
             self.start.is_some() || self.network.is_some(),
             "neither network nor start is given; at least one is required"
         );
+        ensure!(self.plies != Some(0), "plies is 0; it must be at least 1");
         self.training.check()?;
         for (number, stage) in self.all_stages().iter().enumerate() {
             stage.check(if number == 0 { "training" } else { "stages" })?;
@@ -452,6 +470,11 @@ mod tests {
             (valid.replace("0.5, f", "1.5, f"), "training.wdl has 1.5; allowed are 0 to 1"),
             (valid.replace("every = 1", "every = 0"), "training.wdl.every is 0"),
             (valid.replace("superbatches = 2", "superbatches = 0"), "training.superbatches is 0"),
+            (valid.replace("[network]", "plies = 0\n[network]"), "plies is 0"),
+            (
+                with("hidden = 32", &format!("epsilon = 0.0\n{TRAINING}")),
+                "training.epsilon is 0; allowed are 1e-12 to 1",
+            ),
             (valid.replace("\"a\"", "\"a/b\""), "name is \"a/b\""),
             (valid.replace("[network]\nhidden = 32", ""), "neither network nor start"),
             (valid.replace("name", "start = \"none.zst\"\nname"), "cannot be read"),

@@ -28,21 +28,28 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards.
+    /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards: with `plies`,
+    /// only the first so many positions of each variation, which are those in a row with the same score.
     ///
-    /// Which games are validation games does not depend on the files they are in.
+    /// Without `validation`, which are shards too, one game in [`GAMES_PER_VALIDATION_GAME`] is a validation game. Which
+    /// one does not depend on the files.
     ///
     /// # Errors
     /// If a file cannot be read or is not a shard of games, or if no training or no validation position remains.
-    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+    pub fn read(training: &[PathBuf], validation: &[PathBuf], plies: Option<usize>) -> Result<Self> {
         let mut data = Self::default();
-        for files in files(paths)?.chunks(SHARDS_AT_ONCE) {
-            let parts: Vec<_> = files.par_iter().map(|file| read_shard(file)).collect::<Result<_>>()?;
-            for part in parts {
-                data.training.extend(part.training);
-                data.validation.extend(part.validation);
+        let mut read = |paths, is_validation: fn(&Game) -> bool| -> Result<()> {
+            for files in files(paths)?.chunks(SHARDS_AT_ONCE) {
+                let parts = files.par_iter().map(|file| read_shard(file, plies, is_validation));
+                for part in parts.collect::<Result<Vec<_>>>()? {
+                    data.training.extend(part.training);
+                    data.validation.extend(part.validation);
+                }
             }
-        }
+            Ok(())
+        };
+        read(training, if validation.is_empty() { is_validation } else { |_| false })?;
+        read(validation, |_| true)?;
         ensure!(
             !data.training.is_empty() && !data.validation.is_empty(),
             "the data has {} training and {} validation positions; at least 1 of each is needed",
@@ -73,14 +80,16 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 /// Reads one shard.
-fn read_shard(file: &Path) -> Result<Dataset> {
+fn read_shard(file: &Path, plies: Option<usize>, is_validation: fn(&Game) -> bool) -> Result<Dataset> {
     let mut data = Dataset::default();
     for game in kiln::data::read(file)? {
         let game = game?;
         let positions = if is_validation(&game) { &mut data.validation } else { &mut data.training };
-        for (position, ply) in game.positions() {
-            if is_trainable(&position, ply.mv, ply.score) {
-                positions.push(pack(&position, ply.score, game.outcome.points()));
+        let (mut score, mut ply) = (None, 0);
+        for (position, scored) in game.positions() {
+            ply = if score.replace(scored.score) == Some(scored.score) { ply + 1 } else { 0 };
+            if plies.is_none_or(|plies| ply < plies) && is_trainable(&position, scored.mv, scored.score) {
+                positions.push(pack(&position, scored.score, game.outcome.points()));
             }
         }
     }
@@ -192,6 +201,7 @@ impl Permutation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic;
     use kiln::types::PieceType;
 
     #[test]
@@ -209,6 +219,40 @@ mod tests {
                 let expected = ChessBoard::from_raw(bitboards, side, score, points).unwrap();
                 assert_eq!(pack(&position, score, points), expected);
             }
+        }
+    }
+
+    #[test]
+    fn validation_games_of_their_own_and_first_plies() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second] = [1, 2].map(|seed| {
+            let file = folder.path().join(format!("{seed}.viri.zst"));
+            fs::write(&file, synthetic::shard(300, seed).unwrap()).unwrap();
+            file
+        });
+        let read = |training: &PathBuf, validation: &[PathBuf], plies| {
+            let data = Dataset::read(std::slice::from_ref(training), validation, plies).unwrap();
+            (data.training, data.validation)
+        };
+        let (some, rest) = read(&first, &[], None);
+        let (all, others) = read(&first, std::slice::from_ref(&second), None);
+        assert_eq!(all.len(), some.len() + rest.len());
+        assert!(others == read(&second, std::slice::from_ref(&first), None).0);
+
+        // Positions that the score does not tell from the one before are left out.
+        let mut counts = [0; 2];
+        for game in kiln::data::read(&first).unwrap() {
+            let scored: Vec<_> = game.as_ref().unwrap().positions().collect();
+            for (number, (position, ply)) in scored.iter().enumerate() {
+                let before = |back| number.checked_sub(back).map(|number| scored[number].1.score);
+                let trainable = usize::from(is_trainable(position, ply.mv, ply.score));
+                counts[0] += if before(1) == Some(ply.score) { 0 } else { trainable };
+                counts[1] += if [before(1), before(2)] == [Some(ply.score); 2] { 0 } else { trainable };
+            }
+        }
+        assert!(counts[0] < counts[1] && counts[1] < all.len(), "{counts:?}");
+        for (plies, count) in (1..).zip(counts) {
+            assert_eq!(read(&first, std::slice::from_ref(&second), Some(plies)).0.len(), count);
         }
     }
 

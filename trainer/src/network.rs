@@ -74,6 +74,8 @@ pub struct OptimiserStep {
     pub number: u64,
     /// Weight decay per unit of learning rate.
     pub weight_decay: f32,
+    /// What is added to the root of the second moment.
+    pub epsilon: f32,
 }
 
 /// The factors of an AdamW step (Loshchilov and Hutter 2019), after some number of steps in which the gradient was zero
@@ -88,6 +90,8 @@ struct Factors {
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
+/// The usual [`OptimiserStep::epsilon`].
+pub const EPSILON: f32 = 1e-8;
 
 impl OptimiserStep {
     /// Returns the factors for values that were last updated in the step before.
@@ -96,7 +100,8 @@ impl OptimiserStep {
         // Bias correction: the moments start at zero.
         let root = correction(BETA2).sqrt() as f32;
         let rate = self.learning_rate * root / correction(BETA1) as f32;
-        Factors { keep: [BETA1, BETA2, 1.0 - self.learning_rate * self.weight_decay], rate, epsilon: 1e-8 * root }
+        let keep = [BETA1, BETA2, 1.0 - self.learning_rate * self.weight_decay];
+        Factors { keep, rate, epsilon: self.epsilon * root }
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Training {
     /// Number of the stage, from 0.
     stage: usize,
     data: Dataset,
-    /// SHA-256 of the shards of all stages.
+    /// SHA-256 of all shards, validation included.
     data_sha256: [u8; 32],
     /// Hash of everything that determines the trained network.
     run_hash: [u8; 32],
@@ -70,10 +70,10 @@ impl Training {
         let (start, header) = config.start()?;
         let header = Header { name: config.name.clone(), ..header };
         let stages = config.all_stages();
-        // The first stage's shards and those that others name themselves.
-        let own_data = config.stages.iter().flat_map(|stage| stage.data.clone());
-        let data_sha256 = data::hash(&config.data.iter().cloned().chain(own_data).collect::<Vec<_>>())?;
-        let Config { seed, ref training, .. } = config;
+        // The first stage's shards, those that others name themselves, and those of validation games.
+        let own_data = config.stages.iter().flat_map(|stage| &stage.data).chain(&config.validation);
+        let data_sha256 = data::hash(&config.data.iter().chain(own_data).cloned().collect::<Vec<_>>())?;
+        let Config { seed, plies, ref training, .. } = config;
         let mut network = match &start {
             Some(asset) => Network::from_asset(&Asset { header, ..asset.clone() }, training.factoriser)?,
             None => Network::new(header, training.factoriser, seed)?,
@@ -87,14 +87,14 @@ impl Training {
         // Neither the checkpoint interval nor the paths of the data affect the result.
         let settings = TrainingConfig { checkpoint_seconds: 0, ..training.clone() };
         let schedules: Vec<_> = stages.iter().map(|stage| (stage.superbatches, stage.rate, stage.wdl)).collect();
-        let settings = serde_json::to_vec(&(&settings, schedules, seed, network.header().shape().key()))?;
+        let settings = serde_json::to_vec(&(&settings, schedules, seed, plies, network.header().shape().key()))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
         let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256).finalize();
         let run_hash = run_hash.into();
         let progress = checkpoint::load(&config.output(CHECKPOINT), run_hash, &mut network)?.unwrap_or_default();
         let last = config.superbatches() * training.batches - 1;
         let stage = config.batch_settings(progress.batches.min(last)).stage;
-        let data = Dataset::read(&stages[stage].data)?;
+        let data = Dataset::read(&stages[stage].data, &config.validation, plies)?;
         let mut run = Self { config, stage, data, data_sha256, run_hash, network, progress };
         run.count_positions();
         Ok(run)
@@ -113,7 +113,7 @@ impl Training {
         if stages[stage].data != stages[self.stage].data {
             // Frees the memory first.
             self.data = Dataset::default();
-            self.data = Dataset::read(&stages[stage].data)?;
+            self.data = Dataset::read(&stages[stage].data, &self.config.validation, self.config.plies)?;
         }
         self.stage = stage;
         self.count_positions();
@@ -164,16 +164,18 @@ impl Training {
         format!("{shape}; {training} training and {validation} validation positions; {state}")
     }
 
-    /// Returns the record of the superbatch with the lowest validation loss, among those of the current data: losses of
-    /// other data cannot be compared.
+    /// Returns the record of the superbatch with the lowest validation loss, among those of the current validation games:
+    /// losses of others cannot be compared.
     pub fn best(&self) -> Option<&SuperbatchRecord> {
         self.comparable().iter().min_by(|a, b| a.selection_loss.total_cmp(&b.selection_loss))
     }
 
-    /// Returns the records of the superbatches with the current data.
+    /// Returns the records of the superbatches with the current validation games.
     fn comparable(&self) -> &[SuperbatchRecord] {
         let stages = self.config.all_stages();
-        let first = (1..=self.stage).rev().find(|&stage| stages[stage].data != stages[stage - 1].data);
+        let has_other_games =
+            |&stage: &usize| self.config.validation.is_empty() && stages[stage].data != stages[stage - 1].data;
+        let first = (1..=self.stage).rev().find(has_other_games);
         let before = first.map_or(0, |first| self.stage_ends()[first - 1]);
         let records = &self.progress.records;
         &records[records.partition_point(|record| record.superbatch <= before)..]
@@ -208,6 +210,7 @@ impl Training {
                 learning_rate: settings.learning_rate,
                 number: batch + 1,
                 weight_decay: training.decay,
+                epsilon: training.epsilon,
             };
             let positions = &self.data.training;
             let loss = processor.train_batch(&mut self.network, size, |i| positions[index(i)], objective, step);

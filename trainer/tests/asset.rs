@@ -98,7 +98,7 @@ fn a_network_grows_without_another_evaluation() {
     for header in shapes() {
         let asset = Asset::random(Header { output_buckets: equal_output_buckets(2), ..header.clone() }, 5);
         let mut wanted = Header { hidden: 128, output_buckets: equal_output_buckets(4), ..header };
-        // With threat states, a header has room for five king buckets only.
+        // With threat states, a header has room for 14 king buckets only.
         let files = match (&wanted.inputs.threats, wanted.inputs.mirrored) {
             (Threats::States, _) => 1,
             (_, true) => 4,

@@ -2,7 +2,7 @@
 
 use kiln_trainer::checkpoint::Progress;
 use kiln_trainer::config::Config;
-use kiln_trainer::network::{Network, OptimiserStep};
+use kiln_trainer::network::{EPSILON, Network, OptimiserStep};
 use kiln_trainer::run::Training;
 use kiln_trainer::synthetic;
 use std::fs;
@@ -306,7 +306,7 @@ fn weight_decay_pulls_toward_zero_or_the_anchor() {
         }
         // Without gradients only the decay moves the values: by half of the way in each step.
         for number in 1..=20 {
-            network.update(OptimiserStep { learning_rate: 0.5, number, weight_decay: 1.0 });
+            network.update(OptimiserStep { learning_rate: 0.5, number, weight_decay: 1.0, epsilon: EPSILON });
         }
         let goal = |value: f32| if is_anchored { value } else { 0.0 };
         assert!(tile(&network).iter().zip(before).all(|(now, before)| (now - goal(before)).abs() < 1e-5));

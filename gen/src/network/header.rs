@@ -26,8 +26,9 @@ const SCALE_RANGE: RangeInclusive<u16> = 1..=4096;
 const FIRST_WIDTHS: [u32; 2] = [16, 32];
 /// The width of the second of several layers.
 const SECOND_WIDTH: u32 = 32;
-/// The most sets of feature weights: king buckets, times [`THREAT_STATES`] with [`Threats::States`].
-pub const MAX_FEATURE_SETS: usize = 32;
+/// The most sets of feature weights, as many as have row numbers of 16 bits: king buckets, times [`THREAT_STATES`] with
+/// [`Threats::States`].
+pub const MAX_FEATURE_SETS: usize = (1 << 16) / (64 * 12);
 /// The number of states of a piece with [`Threats::States`].
 pub const THREAT_STATES: usize = 6;
 /// The most output buckets.
@@ -330,7 +331,7 @@ impl Header {
     fn check_buckets(&self) -> Result<(), AssetError> {
         let Inputs { mirrored, king_buckets, threats, .. } = &self.inputs;
         let condition = if *threats == Threats::States { " with threat states" } else { "" };
-        let limit = MAX_FEATURE_SETS / threats.states();
+        let limit = (MAX_FEATURE_SETS / threats.states()).min(king_buckets.len());
         check_numbers("king_buckets", king_buckets, limit, condition)?;
         check_numbers("output_buckets", &self.output_buckets, MAX_OUTPUT_BUCKETS, "")?;
         for square in (0..64).filter(|square| *mirrored && square % 8 >= 4) {

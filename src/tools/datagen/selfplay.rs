@@ -7,7 +7,7 @@ use crate::nnue::{Evaluator, Network};
 use crate::search::{Limits, OutOfMemory, Pv, Session};
 use crate::tools::adjudicator::Adjudicator;
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
-use crate::types::Move;
+use crate::types::{Move, Score};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A position from which a branch may start.
@@ -23,6 +23,11 @@ const ROOTS_DRAWN: usize = 16;
 const MOVES_DRAWN: usize = 8;
 /// The percentage of such branches.
 const QUIET_PERCENT: u32 = 75;
+
+/// The percentage of branches that start from a position of the search tree.
+const TREE_PERCENT: u32 = 50;
+/// The most plies from the root of the tree to such a position.
+const TREE_PLIES: usize = 12;
 
 /// Plays one game after another.
 pub struct SelfPlay<'a> {
@@ -116,7 +121,8 @@ impl<'a> SelfPlay<'a> {
         let drawn = [(); ROOTS_DRAWN].map(|()| below(roots.len(), &mut self.rng));
         let hardest = drawn.into_iter().max_by_key(|&index| roots[index].weight)?;
         let before = roots.swap_remove(hardest).position;
-        let start = before.make(self.branch_move(&before));
+        let in_tree = if chance(TREE_PERCENT, &mut self.rng) { self.tree_position(&before) } else { None };
+        let start = in_tree.unwrap_or_else(|| before.make(self.branch_move(&before)));
         let history = GameHistory::new();
         if rule_outcome(&start, &history).is_some() {
             return None;
@@ -130,6 +136,28 @@ impl<'a> SelfPlay<'a> {
             _ => Outcome::Draw,
         };
         Some(Game { start, outcome, moves })
+    }
+
+    /// Follows a random line of the search below a position, as far as the transposition table knows it, and returns its
+    /// last position that is quiet and balanced. Such positions are what the search asks the network about; training on
+    /// them is Tomasz Sobczyk's idea (nodchip/Stockfish, pull request 264).
+    fn tree_position(&mut self, root: &Position) -> Option<Position> {
+        let (mut position, mut last) = (root.clone(), None);
+        for _ in 0..TREE_PLIES {
+            let moves = position.moves();
+            let children = moves.iter().map(|&mv| position.make(mv));
+            let with_score = |child| Some((self.session.stored_score(&child)?, child));
+            let mut known: Vec<(Score, Position)> = children.filter_map(with_score).collect();
+            if known.is_empty() {
+                break;
+            }
+            let (score, child) = known.swap_remove(below(known.len(), &mut self.rng));
+            if score.value().abs() <= self.run.opening_score && is_quiet(&child) {
+                last = Some(child.clone());
+            }
+            position = child;
+        }
+        last
     }
 
     /// Returns a random move of a position. Most are drawn anew until one leaves a quiet position: only there is the

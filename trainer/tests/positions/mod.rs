@@ -8,7 +8,7 @@ use kiln_trainer::synthetic;
 pub fn positions(count: usize, seed: u64) -> Vec<ChessBoard> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("games.viri.zst"), synthetic::shard(120, seed).unwrap()).unwrap();
-    let all = Dataset::read(&[folder.path().into()]).unwrap().training;
+    let all = Dataset::read(&[folder.path().into()], &[], None).unwrap().training;
     assert!(all.len() >= count, "only {} positions", all.len());
     let order = EpochOrder::new(all.len(), seed);
     let index = order.starting_at(0);
