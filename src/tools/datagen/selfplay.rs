@@ -138,24 +138,24 @@ impl<'a> SelfPlay<'a> {
         Some(Game { start, outcome, moves })
     }
 
-    /// Follows a random line of the search below a position, as far as the transposition table knows it, and returns its
-    /// last position that is quiet and balanced. Such positions are what the search asks the network about; training on
+    /// Follows a random line of the search below a position, as far as the transposition table knows balanced positions,
+    /// and returns the last one that is quiet. Such positions are what the search asks the network about; training on
     /// them is Tomasz Sobczyk's idea (nodchip/Stockfish, pull request 264).
     fn tree_position(&mut self, root: &Position) -> Option<Position> {
         let (mut position, mut last) = (root.clone(), None);
         for _ in 0..TREE_PLIES {
             let moves = position.moves();
             let children = moves.iter().map(|&mv| position.make(mv));
-            let with_score = |child| Some((self.session.stored_score(&child)?, child));
-            let mut known: Vec<(Score, Position)> = children.filter_map(with_score).collect();
+            let is_balanced = |score: Score| score.value().abs() <= self.run.opening_score;
+            let is_known = |child: &Position| self.session.stored_score(child).is_some_and(is_balanced);
+            let mut known: Vec<Position> = children.filter(is_known).collect();
             if known.is_empty() {
                 break;
             }
-            let (score, child) = known.swap_remove(below(known.len(), &mut self.rng));
-            if score.value().abs() <= self.run.opening_score && is_quiet(&child) {
-                last = Some(child.clone());
+            position = known.swap_remove(below(known.len(), &mut self.rng));
+            if is_quiet(&position) {
+                last = Some(position.clone());
             }
-            position = child;
         }
         last
     }
