@@ -24,7 +24,7 @@ const MOVES_DRAWN: usize = 8;
 /// The percentage of such branches.
 const QUIET_PERCENT: u32 = 75;
 
-/// The percentage of branches that start from a position of the search tree.
+/// The percentage of branches that are to start from a position of the search tree.
 const TREE_PERCENT: u32 = 50;
 /// The most plies from the root of the tree to such a position.
 const TREE_PLIES: usize = 12;
