@@ -198,8 +198,8 @@ fn branches_follow_each_game() {
         }
         assert!(group.len() <= 6);
     }
-    // A random move may end the game. Half of the branches are to start in the tree, but some do so one ply deep, and it
-    // is not known everywhere.
+    // A random move may end the game. Half of the branches are to start in the tree, but some do so one ply deep, and
+    // it is not known everywhere.
     let branches = after_moves + in_tree;
     assert!(branches > all.len() / 2, "{branches} of {}", all.len());
     assert!(after_moves > branches / 4 && in_tree > branches / 8, "{after_moves}, {in_tree}");

@@ -323,8 +323,7 @@ impl Config {
         config.text = text;
         let folder = file.parent().unwrap_or(Path::new(""));
         let data = config.stages.iter_mut().flat_map(|stage| &mut stage.data).chain(&mut config.data);
-        let data = data.chain(&mut config.validation);
-        for path in data.chain(&mut config.start).chain([&mut config.output]) {
+        for path in data.chain(&mut config.validation).chain(&mut config.start).chain([&mut config.output]) {
             *path = folder.join(&*path);
         }
         config.check().with_context(|| format!("{} is not a valid run file", file.display()))?;

@@ -31,8 +31,8 @@ impl Dataset {
     /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards: with `plies`,
     /// only the first so many positions of each variation, which are those in a row with the same score.
     ///
-    /// Without `validation`, which are shards too, one game in a hundred is a validation game. Which one does not depend
-    /// on the files.
+    /// Without `validation`, which are shards too, one game in a hundred is a validation game. Which one does not
+    /// depend on the files.
     ///
     /// # Errors
     /// If a file cannot be read or is not a shard of games, or if no training or no validation position remains.

@@ -37,7 +37,7 @@ pub struct Training {
     /// Number of the stage, from 0.
     stage: usize,
     data: Dataset,
-    /// SHA-256 of all shards, validation included.
+    /// SHA-256 of the shards of all stages.
     data_sha256: [u8; 32],
     /// Hash of everything that determines the trained network.
     run_hash: [u8; 32],
@@ -70,9 +70,10 @@ impl Training {
         let (start, header) = config.start()?;
         let header = Header { name: config.name.clone(), ..header };
         let stages = config.all_stages();
-        // The first stage's shards, those that others name themselves, and those of validation games.
-        let own_data = config.stages.iter().flat_map(|stage| &stage.data).chain(&config.validation);
+        // The first stage's shards and those that others name themselves.
+        let own_data = config.stages.iter().flat_map(|stage| &stage.data);
         let data_sha256 = data::hash(&config.data.iter().chain(own_data).cloned().collect::<Vec<_>>())?;
+        let validation_sha256 = data::hash(&config.validation)?;
         let Config { seed, plies, ref training, .. } = config;
         let mut network = match &start {
             Some(asset) => Network::from_asset(&Asset { header, ..asset.clone() }, training.factoriser)?,
@@ -89,8 +90,8 @@ impl Training {
         let schedules: Vec<_> = stages.iter().map(|stage| (stage.superbatches, stage.rate, stage.wdl)).collect();
         let settings = serde_json::to_vec(&(&settings, schedules, seed, plies, network.header().shape().key()))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
-        let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256).finalize();
-        let run_hash = run_hash.into();
+        let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256);
+        let run_hash = run_hash.chain_update(validation_sha256).finalize().into();
         let progress = checkpoint::load(&config.output(CHECKPOINT), run_hash, &mut network)?.unwrap_or_default();
         let last = config.superbatches() * training.batches - 1;
         let stage = config.batch_settings(progress.batches.min(last)).stage;
@@ -164,8 +165,8 @@ impl Training {
         format!("{shape}; {training} training and {validation} validation positions; {state}")
     }
 
-    /// Returns the record of the superbatch with the lowest validation loss, among those of the current validation games:
-    /// losses of others cannot be compared.
+    /// Returns the record of the superbatch with the lowest validation loss, among those of the current validation
+    /// games: losses of others cannot be compared.
     pub fn best(&self) -> Option<&SuperbatchRecord> {
         self.comparable().iter().min_by(|a, b| a.selection_loss.total_cmp(&b.selection_loss))
     }

@@ -185,6 +185,10 @@ fn checkpoints_of_other_runs_or_damaged_are_refused() {
     let text = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, text.replace("seed = 10", "seed = 8")).unwrap();
     assert!(refusal().contains("other settings or data"), "{}", refusal());
+    // The same shards, but one of them for validation: another training set.
+    let apart = "data = [\"0.viri.zst\", \"1.viri.zst\"]\nvalidation = [\"2.viri.zst\"]";
+    fs::write(&settings, text.replace("data = [\".\"]", apart)).unwrap();
+    assert!(refusal().contains("other settings or data"), "{}", refusal());
     fs::write(&settings, &text).unwrap();
     fs::remove_file(&file).unwrap();
     fs::write(folder.path().join("3.viri.zst"), &good).unwrap();

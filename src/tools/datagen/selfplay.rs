@@ -138,17 +138,17 @@ impl<'a> SelfPlay<'a> {
         Some(Game { start, outcome, moves })
     }
 
-    /// Follows a random line of the search below a position, as far as the transposition table knows balanced positions,
-    /// and returns the last one that is quiet. Such positions are what the search asks the network about; training on
-    /// them is Tomasz Sobczyk's idea (nodchip/Stockfish, pull request 264).
+    /// Follows a random line of the search below a position, as far as the transposition table knows balanced
+    /// positions, and returns the last one that is quiet. Such positions are what the search asks the network about;
+    /// training on them is Tomasz Sobczyk's idea (nodchip/Stockfish, pull request 264).
     fn tree_position(&mut self, root: &Position) -> Option<Position> {
+        let is_balanced = |score: Score| score.value().abs() <= self.run.opening_score;
+        let is_known = |child: &Position| self.session.stored_score(child).is_some_and(is_balanced);
         let (mut position, mut last) = (root.clone(), None);
         for _ in 0..TREE_PLIES {
             let moves = position.moves();
             let children = moves.iter().map(|&mv| position.make(mv));
-            let is_balanced = |score: Score| score.value().abs() <= self.run.opening_score;
-            let is_known = |child: &Position| self.session.stored_score(child).is_some_and(is_balanced);
-            let mut known: Vec<Position> = children.filter(is_known).collect();
+            let mut known: Vec<Position> = children.filter(&is_known).collect();
             if known.is_empty() {
                 break;
             }
