@@ -220,7 +220,8 @@ impl Asset {
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend((header.len() as u32).to_le_bytes());
         bytes.extend(header);
-        bytes.extend(zstd::bulk::compress(&payload, 19).expect("compression to memory does not fail"));
+        // Level 19 makes the file of a trained network 7 % smaller and takes 14 times as long.
+        bytes.extend(zstd::bulk::compress(&payload, 9).expect("compression to memory does not fail"));
         bytes
     }
 
