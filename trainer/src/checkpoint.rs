@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// First 8 bytes of the file, the last of which is the version. The SHA-256 of the body (32 bytes) and the body follow.
-const MAGIC: &[u8; 8] = b"KILNTRN3";
+const MAGIC: &[u8; 8] = b"KILNTRN4";
 
 /// Log entry of one superbatch. The field names are the keys of the JSON log.
 #[derive(Clone, Debug, Decode, Encode, PartialEq, Serialize)]

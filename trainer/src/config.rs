@@ -144,7 +144,7 @@ pub struct TrainingConfig {
     /// Penalty on active neurons: the loss of a position grows by this times the mean of its pairwise products.
     #[serde(default)]
     pub sparsity: f32,
-    /// Whether all king buckets and threat states share factoriser weights, which are added to their own.
+    /// Whether features [share weights](crate::factoriser), which are added to their own.
     #[serde(default = "yes")]
     pub factoriser: bool,
     /// Seconds between checkpoints.

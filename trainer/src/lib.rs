@@ -4,6 +4,7 @@ pub mod batch;
 pub mod checkpoint;
 pub mod config;
 pub mod data;
+pub mod factoriser;
 pub mod floats;
 pub mod grow;
 pub mod network;

@@ -5,6 +5,7 @@
 //! pass. Tiles share nothing, so each can be trained by another thread without locks and without sums whose order
 //! depends on the threads. If the head has pairwise products, a tile holds both neurons of each of its pairs.
 
+use crate::factoriser::Family;
 use crate::floats::Floats;
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
@@ -130,7 +131,8 @@ impl Factors {
 }
 
 impl Tensor {
-    fn new(values: &[f32], limit: f32) -> Self {
+    /// Creates a tensor whose values stay within `limit` in magnitude.
+    pub(crate) fn new(values: &[f32], limit: f32) -> Self {
         let zeros = || Floats::zeros(values.len());
         Self {
             values: values.into(),
@@ -193,14 +195,13 @@ struct RowUpdate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
     /// Feature weights, one row per feature: (king bucket, threat state, plane, square). With a factoriser, what is
-    /// added to its row.
+    /// added to the shared weights.
     pub features: Tensor,
     /// Weights of the features of pairs of pieces, one row per feature. Empty without them.
     pub pairs: Tensor,
-    /// Factoriser: weights shared by all king buckets and threat states, one row per (plane, square). Empty without
-    /// one.
-    pub factoriser: Tensor,
-    /// Sums of both, one row per feature. Empty without factoriser.
+    /// Factoriser: the weights that features share. Empty without one.
+    pub factoriser: Vec<Family>,
+    /// Sums of both, one row per feature, clamped. Empty without factoriser.
     merged: Vec<Row>,
     /// Biases of the accumulator, one row.
     pub bias: Tensor,
@@ -217,26 +218,20 @@ impl Tile {
     }
 
     fn merge(&mut self) {
-        let shared = self.factoriser.rows();
-        if shared.is_empty() {
+        if self.factoriser.is_empty() {
             return;
         }
         self.merged.clear();
-        for (row, shared) in self.features.rows().iter().zip(shared.iter().cycle()) {
-            self.merged.push(std::array::from_fn(|i| row[i] + shared[i]));
-        }
+        self.merged.extend_from_slice(self.features.rows());
+        self.factoriser.iter().for_each(|family| family.add_to(&mut self.merged));
+        let weights = self.merged.as_flattened_mut();
+        weights.iter_mut().for_each(|weight| *weight = weight.clamp(-WEIGHT_LIMIT, WEIGHT_LIMIT));
     }
 
-    /// Adds the feature gradients of all king buckets and threat states to the factoriser's gradient.
+    /// Adds the features' gradients to those of the factoriser.
     pub fn sum_factoriser_gradient(&mut self) {
-        if self.factoriser.values.is_empty() {
-            return;
-        }
-        for copy in self.features.gradient.chunks_exact(self.factoriser.values.len()) {
-            for (sum, gradient) in self.factoriser.gradient.iter_mut().zip(copy) {
-                *sum += gradient;
-            }
-        }
+        let Self { features, factoriser, .. } = self;
+        factoriser.iter_mut().for_each(|family| family.add_gradients(features.gradient_rows()));
     }
 
     /// Updates all tensors of the tile by one optimiser step, but only these rows of the feature weights.
@@ -246,9 +241,8 @@ impl Tile {
         let (features, pairs) = rows.split_at(rows.partition_point(|update| update.row < count));
         self.features.update_rows(features, 0);
         self.pairs.update_rows(pairs, count);
-        for tensor in [&mut self.factoriser, &mut self.bias, &mut self.head] {
-            tensor.update(step);
-        }
+        let shared = self.factoriser.iter_mut().flat_map(Family::tensors_mut);
+        shared.chain([&mut self.bias, &mut self.head]).for_each(|tensor| tensor.update(step));
         self.merge();
     }
 }
@@ -269,8 +263,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Creates a network of random weights, determined by `seed`. `factoriser` adds weights that all king buckets and
-    /// threat states share; it has no effect if there is only one of each.
+    /// Creates a network of random weights, determined by `seed`. `factoriser` adds [weights that features
+    /// share](crate::factoriser); it has no effect if there is only one king bucket and threat state.
     ///
     /// # Errors
     /// If the engine does not support the header.
@@ -310,7 +304,7 @@ impl Network {
         Ok(Self::from_tensors(header, factoriser, &tensors))
     }
 
-    /// Converts an asset. The factoriser starts as the mean over king buckets and threat states.
+    /// Converts an asset. The factoriser starts with [means](Family::split) of its weights.
     ///
     /// # Errors
     /// If the asset's `qa` or `scale` differs from [`with_quantisation`].
@@ -342,11 +336,7 @@ impl Network {
     /// Cuts tensors in asset order into tiles.
     fn from_tensors(header: Header, factoriser: bool, tensors: &AssetTensors) -> Self {
         let hidden = header.hidden as usize;
-        let shared_rows = header.planes() * 64;
-        let sets = header.feature_set_count();
-        let factoriser = factoriser && sets > 1;
-        // The effective weight is the sum of two parts.
-        let limit = if factoriser { WEIGHT_LIMIT / 2.0 } else { WEIGHT_LIMIT };
+        let sets = [header.king_bucket_count(), header.feature_set_count() / header.king_bucket_count()];
         let layers = header.head != Head::Single;
         let tiles = (0..hidden / TILE)
             .map(|tile| {
@@ -355,20 +345,12 @@ impl Network {
                     values.chunks_exact(hidden).flat_map(|row| neurons.map(|n| row[n])).collect()
                 };
                 let mut features = cut(&tensors.features);
-                let mut shared = Vec::new();
-                if factoriser {
-                    shared = vec![0.0; shared_rows * TILE];
-                    for copy in features.chunks_exact(shared.len()) {
-                        shared.iter_mut().zip(copy).for_each(|(sum, value)| *sum += value / sets as f32);
-                    }
-                    for copy in features.chunks_exact_mut(shared.len()) {
-                        copy.iter_mut().zip(&shared).for_each(|(value, shared)| *value -= shared);
-                    }
-                }
+                let shared =
+                    if factoriser { Family::split(features.as_chunks_mut().0, sets, WEIGHT_LIMIT) } else { Vec::new() };
                 let mut tile = Tile {
-                    features: Tensor::new(&features, limit),
+                    features: Tensor::new(&features, WEIGHT_LIMIT),
                     pairs: Tensor::new(&cut(&tensors.pairs), PAIR_LIMIT),
-                    factoriser: Tensor::new(&shared, limit),
+                    factoriser: shared,
                     merged: Vec::new(),
                     bias: Tensor::new(&neurons.map(|n| tensors.bias[n]), WEIGHT_LIMIT),
                     head: Tensor::new(&cut(&tensors.head), HEAD_LIMIT),
@@ -448,7 +430,8 @@ impl Network {
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         let tiles = self.tiles.iter_mut().flat_map(|tile| {
             let Tile { features, pairs, factoriser, bias, head, merged: _ } = tile;
-            [features, pairs, factoriser, bias, head]
+            let shared = factoriser.iter_mut().flat_map(Family::tensors_mut);
+            [features, pairs].into_iter().chain(shared).chain([bias, head])
         });
         tiles.chain(&mut self.tail).collect()
     }
