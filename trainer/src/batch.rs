@@ -12,7 +12,7 @@
 //! So no sum depends on the number of threads, no two threads write the same weight, and no thread needs its own copy
 //! of the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a block.
 
-use crate::network::{FeatureSet, Features, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile};
+use crate::network::{FeatureSet, Features, Forward, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile};
 use bulletformat::{BulletFormat, ChessBoard};
 use kiln_gen::network::Head;
 use rayon::prelude::*;
@@ -319,7 +319,7 @@ fn accumulators(
     features: &Features,
     mut visit: impl FnMut(usize, usize, &[Row; 2]),
 ) {
-    let (weights, pairs, bias) = (tile.feature_weights(), tile.pairs.rows(), one_row(&tile.bias.values));
+    let Forward { features: weights, pairs, bias, .. } = &tile.forward;
     let accumulate = |list: &[u32]| {
         let (list, of_pairs) = list.split_at(list.partition_point(|&feature| (feature as usize) < weights.len()));
         let sum = accumulate(*bias, weights, list.iter().map(|&feature| feature as usize));
@@ -353,13 +353,9 @@ fn gather(tile: &mut Tile, tile_block: &TileBlock, inverse: &Inverse) {
     }
 }
 
-fn one_row(values: &[f32]) -> &Row {
-    values.first_chunk().expect("a tile's biases are one row")
-}
-
 /// Forward pass of a tile with a single layer.
 fn single_forward(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
-    let head = tile.head.rows();
+    let head = &tile.forward.head;
     let TileBlock { accumulators: sums, head_sums, .. } = tile_block;
     accumulators(tile, sums, &block.features, |i, bucket, accumulators| {
         let mut parts = [0.0; TILE];
@@ -413,8 +409,8 @@ fn sum(row: &Row) -> f32 {
 /// Backward pass of a tile with a single layer: adds the gradients of one block to the tile's tensors, except those of
 /// the feature weights, and replaces the accumulators by their gradients.
 fn single_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
-    let Tile { bias, head, .. } = tile;
-    let weights: &[Row] = head.values.as_chunks().0;
+    let Tile { bias, head, forward, .. } = tile;
+    let weights = &forward.head;
     let head: &mut [Row] = head.gradient.as_chunks_mut().0;
     let bias: &mut Row = bias.gradient.first_chunk_mut().expect("a tile's biases are one row");
     let positions = block.features.output_buckets.iter().zip(&mut tile_block.accumulators);
@@ -448,7 +444,7 @@ fn products(accumulators: &[Row; 2]) -> Row {
 
 /// Forward pass of a tile with pairwise products and a first layer of `N` neurons.
 fn pairwise_forward<const N: usize>(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
-    let transposed = transpose::<N>(tile.head.rows());
+    let transposed = transpose::<N>(&tile.forward.head);
     let TileBlock { accumulators: sums, head_sums, products: product_sum } = tile_block;
     *product_sum = 0.0;
     let head_sums: &mut [[f32; N]] = head_sums.as_chunks_mut().0;
@@ -551,8 +547,8 @@ fn screlu_derivative(sum: f32) -> f32 {
 /// of the feature weights, and replaces the accumulators by their gradients. `penalty` is the derivative of the loss by
 /// each product, besides what comes from the head.
 fn pairwise_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block, penalty: f32) {
-    let Tile { bias, head, .. } = tile;
-    let weights: &[Row] = head.values.as_chunks().0;
+    let Tile { bias, head, forward, .. } = tile;
+    let weights = &forward.head;
     let head: &mut [Row] = head.gradient.as_chunks_mut().0;
     let bias: &mut Row = bias.gradient.first_chunk_mut().expect("a tile's biases are one row");
     let positions = block.features.output_buckets.iter().zip(&mut tile_block.accumulators);

@@ -120,7 +120,7 @@ pub fn load(file: &Path, run_hash: [u8; 32], network: &mut Network) -> Result<Op
         tensor.second_moment.copy_from_slice(second);
     }
     network.updated = found.updated;
-    network.merge_factorisers();
+    network.refresh();
     Ok(Some(found.progress))
 }
 

@@ -15,8 +15,8 @@ use kiln_gen::network::{Asset, Head, Header, THREAT_STATES, Threats, Weights, is
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
-use std::mem;
 use std::ops::Range;
+use std::{mem, slice};
 
 /// Neurons in a tile. The width of an accumulator is a multiple of it.
 pub const TILE: usize = 32;
@@ -201,31 +201,49 @@ pub struct Tile {
     pub pairs: Tensor,
     /// Factoriser: the weights that features share. Empty without one.
     pub factoriser: Vec<Family>,
-    /// Sums of both, one row per feature, clamped. Empty without factoriser.
-    merged: Vec<Row>,
     /// Biases of the accumulator, one row.
     pub bias: Tensor,
     /// Weights of the head's first layer. With a single layer, one row per (output bucket, perspective). With several
     /// layers, one row per (output bucket, neuron of the first layer): [`PAIRS`] weights for the products of the side
     /// to move, then as many for those of the other side.
     pub head: Tensor,
+    /// What the forward pass reads.
+    pub(crate) forward: Forward,
+}
+
+/// Weights of a tile that follow from its tensors and have the same rows, except that what features share is added to
+/// each, and that they may be [rounded](Network::round).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Forward {
+    pub features: Vec<Row>,
+    pub pairs: Vec<Row>,
+    pub bias: Row,
+    pub head: Vec<Row>,
 }
 
 impl Tile {
-    /// Returns the effective feature weights except those of pairs, one row per feature, with the factoriser added.
-    pub fn feature_weights(&self) -> &[Row] {
-        if self.merged.is_empty() { self.features.rows() } else { &self.merged }
-    }
-
-    fn merge(&mut self) {
-        if self.factoriser.is_empty() {
-            return;
+    /// Recomputes [`Self::forward`], of the pairs only these rows.
+    fn refresh(&mut self, rounded: bool, pairs: impl Iterator<Item = usize>) {
+        let Forward { features, pairs: of_pairs, bias, head } = &mut self.forward;
+        features.clear();
+        features.extend_from_slice(self.features.rows());
+        self.factoriser.iter().for_each(|family| family.add_to(features));
+        features.as_flattened_mut().iter_mut().for_each(|weight| *weight = weight.clamp(-WEIGHT_LIMIT, WEIGHT_LIMIT));
+        of_pairs.resize(self.pairs.rows().len(), [0.0; TILE]);
+        *bias = self.bias.rows()[0];
+        head.clear();
+        head.extend_from_slice(self.head.rows());
+        if rounded {
+            round(features, QA);
+            round(slice::from_mut(bias), QA);
+            round(head, QB);
         }
-        self.merged.clear();
-        self.merged.extend_from_slice(self.features.rows());
-        self.factoriser.iter().for_each(|family| family.add_to(&mut self.merged));
-        let weights = self.merged.as_flattened_mut();
-        weights.iter_mut().for_each(|weight| *weight = weight.clamp(-WEIGHT_LIMIT, WEIGHT_LIMIT));
+        for row in pairs {
+            of_pairs[row] = self.pairs.rows()[row];
+            if rounded {
+                round(slice::from_mut(&mut of_pairs[row]), QA);
+            }
+        }
     }
 
     /// Adds the features' gradients to those of the factoriser.
@@ -235,7 +253,7 @@ impl Tile {
     }
 
     /// Updates all tensors of the tile by one optimiser step, but only these rows of the feature weights.
-    fn update(&mut self, step: OptimiserStep, rows: &[RowUpdate]) {
+    fn update(&mut self, step: OptimiserStep, rows: &[RowUpdate], rounded: bool) {
         self.sum_factoriser_gradient();
         let count = self.features.rows().len();
         let (features, pairs) = rows.split_at(rows.partition_point(|update| update.row < count));
@@ -243,8 +261,14 @@ impl Tile {
         self.pairs.update_rows(pairs, count);
         let shared = self.factoriser.iter_mut().flat_map(Family::tensors_mut);
         shared.chain([&mut self.bias, &mut self.head]).for_each(|tensor| tensor.update(step));
-        self.merge();
+        self.refresh(rounded, pairs.iter().map(|update| update.row - count));
     }
+}
+
+/// Rounds weights to multiples of 1 / `unit`.
+fn round(weights: &mut [Row], unit: u16) {
+    let unit = f32::from(unit);
+    weights.as_flattened_mut().iter_mut().for_each(|weight| *weight = (*weight * unit).round_ties_even() / unit);
 }
 
 /// A network in floating point, with its optimiser state.
@@ -260,6 +284,8 @@ pub struct Network {
     pub(crate) touched: Vec<bool>,
     /// The step that last updated a feature's weights, 0 before the first.
     pub(crate) updated: Vec<u64>,
+    /// Whether the forward pass rounds weights.
+    rounded: bool,
 }
 
 impl Network {
@@ -347,33 +373,33 @@ impl Network {
                 let mut features = cut(&tensors.features);
                 let shared =
                     if factoriser { Family::split(features.as_chunks_mut().0, sets, WEIGHT_LIMIT) } else { Vec::new() };
-                let mut tile = Tile {
+                Tile {
                     features: Tensor::new(&features, WEIGHT_LIMIT),
                     pairs: Tensor::new(&cut(&tensors.pairs), PAIR_LIMIT),
                     factoriser: shared,
-                    merged: Vec::new(),
                     bias: Tensor::new(&neurons.map(|n| tensors.bias[n]), WEIGHT_LIMIT),
                     head: Tensor::new(&cut(&tensors.head), HEAD_LIMIT),
-                };
-                tile.merge();
-                tile
+                    forward: Forward::default(),
+                }
             })
             .collect();
         let tail = tensors.tail.iter().map(|values| Tensor::new(values, WEIGHT_LIMIT)).collect();
         let count = (tensors.features.len() + tensors.pairs.len()) / hidden;
-        Self { header, tiles, tail, touched: vec![false; count], updated: vec![0; count] }
+        let mut network =
+            Self { header, tiles, tail, touched: vec![false; count], updated: vec![0; count], rounded: false };
+        network.refresh();
+        network
     }
 
     /// Joins the tiles: the inverse of [`Self::from_tensors`].
     fn tensors(&self) -> AssetTensors {
         let hidden = self.header.hidden as usize;
         let layers = self.header.head != Head::Single;
-        let Tile { pairs, .. } = &self.tiles[0];
-        let rows = self.tiles[0].feature_weights().len();
+        let Forward { features, pairs, .. } = &self.tiles[0].forward;
         let head: usize = self.tiles.iter().map(|tile| tile.head.values.len()).sum();
         let mut all = AssetTensors {
-            features: vec![0.0; rows * hidden],
-            pairs: vec![0.0; pairs.rows().len() * hidden],
+            features: vec![0.0; features.len() * hidden],
+            pairs: vec![0.0; pairs.len() * hidden],
             bias: vec![0.0; hidden],
             head: vec![0.0; head],
             tail: self.tail.iter().map(|tensor| tensor.values.to_vec()).collect(),
@@ -385,10 +411,10 @@ impl Network {
                     neurons.iter().zip(row).for_each(|(&n, &value)| all[n] = value);
                 }
             };
-            join(&mut all.features, tile.feature_weights());
-            join(&mut all.pairs, tile.pairs.rows());
-            join(&mut all.bias, tile.bias.rows());
-            join(&mut all.head, tile.head.rows());
+            join(&mut all.features, &tile.forward.features);
+            join(&mut all.pairs, &tile.forward.pairs);
+            join(&mut all.bias, &[tile.forward.bias]);
+            join(&mut all.head, &tile.forward.head);
         }
         all
     }
@@ -429,7 +455,7 @@ impl Network {
     /// Returns all tensors in a fixed order: those of each tile, then [`Self::tail`].
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         let tiles = self.tiles.iter_mut().flat_map(|tile| {
-            let Tile { features, pairs, factoriser, bias, head, merged: _ } = tile;
+            let Tile { features, pairs, factoriser, bias, head, forward: _ } = tile;
             let shared = factoriser.iter_mut().flat_map(Family::tensors_mut);
             [features, pairs].into_iter().chain(shared).chain([bias, head])
         });
@@ -449,7 +475,8 @@ impl Network {
                 *updated = step.number;
             }
         }
-        self.tiles.par_iter_mut().for_each(|tile| tile.update(step, &rows));
+        let rounded = self.rounded;
+        self.tiles.par_iter_mut().for_each(|tile| tile.update(step, &rows, rounded));
         self.tail.iter_mut().for_each(|tensor| tensor.update(step));
     }
 
@@ -462,7 +489,7 @@ impl Network {
         for (tensor, values) in network.tensors_mut().into_iter().zip(values) {
             tensor.values.copy_from_slice(values);
         }
-        network.merge_factorisers();
+        network.refresh();
         network
     }
 
@@ -471,9 +498,18 @@ impl Network {
         self.tensors_mut().into_iter().for_each(Tensor::anchor);
     }
 
-    /// Recomputes the effective feature weights. Call it after changing values other than by [`Self::update`].
-    pub fn merge_factorisers(&mut self) {
-        self.tiles.iter_mut().for_each(Tile::merge);
+    /// Lets the forward pass, and so training, use the weights of features and of the head's first layer as they are
+    /// rounded in the asset. Each gradient is that of the rounded weight and changes the exact one (straight-through
+    /// estimator, Bengio, Léonard and Courville 2013).
+    pub fn round(&mut self) {
+        self.rounded = true;
+        self.refresh();
+    }
+
+    /// Recomputes what the forward pass reads. Call it after changing values other than by [`Self::update`].
+    pub fn refresh(&mut self) {
+        let rounded = self.rounded;
+        self.tiles.iter_mut().for_each(|tile| tile.refresh(rounded, 0..tile.pairs.rows().len()));
     }
 }
 

@@ -79,6 +79,7 @@ impl Training {
             Some(asset) => Network::from_asset(&Asset { header, ..asset.clone() }, training.factoriser)?,
             None => Network::new(header, training.factoriser, seed)?,
         };
+        network.round();
         ensure!(!training.anchor || start.is_some(), "training.anchor is set, but there is no start to pull toward");
         if training.anchor {
             network.anchor();

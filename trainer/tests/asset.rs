@@ -89,6 +89,28 @@ fn an_asset_survives_the_round_trip() {
 }
 
 #[test]
+fn a_rounded_network_evaluates_as_its_asset() {
+    let boards: Vec<_> = engine_positions().iter().map(|position| pack(position, 0, 0.5)).collect();
+    let scores = |network: &Network| BatchProcessor::new(network).evaluate(network, boards.len(), |i| boards[i]);
+    for header in shapes() {
+        let mut network = Network::from_asset(&Asset::random(with_quantisation(header), 6), true).unwrap();
+        // Between the steps of quantised weights.
+        for tensor in network.tensors_mut() {
+            tensor.values.iter_mut().enumerate().for_each(|(i, value)| *value += [0.0011, -0.0014][i % 2]);
+        }
+        network.refresh();
+        let exact = scores(&network);
+        let asset = network.to_asset();
+        network.round();
+        assert_eq!(network.to_asset().to_bytes(), asset.to_bytes());
+        let written = scores(&Network::from_asset(&asset, true).unwrap());
+        let farthest = |scores: Vec<f32>| scores.iter().zip(&written).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let (rounded, exact) = (farthest(scores(&network)), farthest(exact));
+        assert!(rounded < 0.01 && exact > 0.1, "{}: {rounded} {exact}", asset.header.shape());
+    }
+}
+
+#[test]
 fn a_network_grows_without_another_evaluation() {
     let boards: Vec<_> = engine_positions().iter().map(|position| pack(position, 0, 0.5)).collect();
     let scores = |asset: &Asset| {

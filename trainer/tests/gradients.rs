@@ -23,7 +23,7 @@ fn check(header: Header, sparsity: f32, positions: &[ChessBoard]) {
             *value += (number >> 8) as f32 / (1 << 24) as f32 * 0.1 - 0.048;
         }
     }
-    network.merge_factorisers();
+    network.refresh();
     let mut processor = BatchProcessor::new(&network);
     let objective = Objective { wdl: 0.3, sparsity };
     let count = positions.len();
@@ -45,7 +45,7 @@ fn check(header: Header, sparsity: f32, positions: &[ChessBoard]) {
             for (loss, change) in losses.iter_mut().zip([step, -step]) {
                 let mut changed = network.clone();
                 changed.tensors_mut()[tensor].values[place] += change;
-                changed.merge_factorisers();
+                changed.refresh();
                 *loss = processor.loss(&changed, count, |i| positions[i], objective) / count as f64;
             }
             let difference = (losses[0] - losses[1]) / f64::from(2.0 * step);
