@@ -12,7 +12,9 @@
 //! So no sum depends on the number of threads, no two threads write the same weight, and no thread needs its own copy
 //! of the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a block.
 
-use crate::network::{FeatureSet, Features, Forward, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile};
+use crate::network::{
+    FeatureSet, Features, Forward, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile, add,
+};
 use bulletformat::{BulletFormat, ChessBoard};
 use kiln_gen::network::Head;
 use rayon::prelude::*;
@@ -302,12 +304,7 @@ impl BatchProcessor {
 /// Adds a list of rows to a tile's accumulator.
 #[inline]
 fn accumulate(mut sum: Row, weights: &[Row], list: impl Iterator<Item = usize>) -> Row {
-    for row in list {
-        let row = &weights[row];
-        for i in 0..TILE {
-            sum[i] += row[i];
-        }
-    }
+    list.for_each(|row| add(&mut sum, &weights[row]));
     sum
 }
 
@@ -343,10 +340,7 @@ fn gather(tile: &mut Tile, tile_block: &TileBlock, inverse: &Inverse) {
         let row = if feature < rows.len() { &mut rows[feature] } else { &mut pairs[feature - rows.len()] };
         let mut sum = *row;
         for &list in &inverse.lists[start as usize..end as usize] {
-            let gradient = &accumulators[usize::from(list)];
-            for i in 0..TILE {
-                sum[i] += gradient[i];
-            }
+            add(&mut sum, &accumulators[usize::from(list)]);
         }
         *row = sum;
         start = end;

@@ -4,7 +4,7 @@
 //! all of these, so its weights are the sum of its own and of parts that it shares with other features. All parts are
 //! learnt, rare features mostly by those that they share, and the asset has only the sums.
 
-use crate::network::{Row, TILE, Tensor};
+use crate::network::{Row, TILE, Tensor, add};
 
 /// Squares of a plane.
 const SQUARES: usize = 64;
@@ -77,19 +77,18 @@ impl Family {
         }
     }
 
-    /// Adds the gradients of the features to those of their shared weights.
-    pub fn add_gradients(&mut self, features: &[Row]) {
+    /// Sums the gradients of the features for their shared weights, whose gradients must be zero before.
+    pub fn sum_gradients(&mut self, features: &[Row]) {
         let rows = features.len() / self.classes.len();
-        let mut sums = vec![[0.0; TILE]; self.squares.rows().len()];
-        for (&class, features) in self.classes.iter().zip(features.chunks_exact(rows)) {
-            sums[class * rows..].iter_mut().zip(features).for_each(|(sum, row)| add(sum, row));
+        let Self { classes, squares, ranks, files } = self;
+        let [squares, ranks, files] = [squares, ranks, files].map(Tensor::gradient_rows);
+        for (&class, features) in classes.iter().zip(features.chunks_exact(rows)) {
+            squares[class * rows..].iter_mut().zip(features).for_each(|(sum, row)| add(sum, row));
         }
-        let [squares, ranks, files] = self.tensors_mut().map(Tensor::gradient_rows);
-        for (i, (sum, square)) in sums.iter().zip(squares).enumerate() {
+        for (i, square) in squares.iter().enumerate() {
             let (rank, file) = lines(i);
-            add(square, sum);
-            add(&mut ranks[rank], sum);
-            add(&mut files[file], sum);
+            add(&mut ranks[rank], square);
+            add(&mut files[file], square);
         }
     }
 }
@@ -98,10 +97,4 @@ impl Family {
 fn lines(square: usize) -> (usize, usize) {
     let plane = square / SQUARES * 8;
     (plane + square % SQUARES / 8, plane + square % 8)
-}
-
-fn add(sum: &mut Row, row: &Row) {
-    for i in 0..TILE {
-        sum[i] += row[i];
-    }
 }

@@ -25,6 +25,14 @@ pub const PAIRS: usize = TILE / 2;
 /// One number per neuron of a tile.
 pub type Row = [f32; TILE];
 
+/// Adds a row to a sum of rows.
+#[inline]
+pub(crate) fn add(sum: &mut Row, row: &Row) {
+    for i in 0..TILE {
+        sum[i] += row[i];
+    }
+}
+
 /// Maximum magnitude of a weight: 505 steps of 1/255, as in the trainer bullet. It keeps accumulators of the quantised
 /// network from overflowing.
 const WEIGHT_LIMIT: f32 = 1.98;
@@ -246,10 +254,10 @@ impl Tile {
         }
     }
 
-    /// Adds the features' gradients to those of the factoriser.
+    /// Sums the features' gradients for the factoriser.
     pub fn sum_factoriser_gradient(&mut self) {
         let Self { features, factoriser, .. } = self;
-        factoriser.iter_mut().for_each(|family| family.add_gradients(features.gradient_rows()));
+        factoriser.iter_mut().for_each(|family| family.sum_gradients(features.gradient_rows()));
     }
 
     /// Updates all tensors of the tile by one optimiser step, but only these rows of the feature weights.
