@@ -40,6 +40,9 @@ pub struct Config {
     /// Network architecture. Optional with `start`, which else [grows](grow) to it.
     #[serde(default)]
     pub network: Option<NetworkConfig>,
+    /// A network whose evaluation the targets contain.
+    #[serde(default)]
+    pub teacher: Option<Teacher>,
     /// Training hyperparameters.
     pub training: TrainingConfig,
     /// Further stages, after the one that `data` and `training` describe.
@@ -78,6 +81,28 @@ pub struct NetworkConfig {
     /// attacks or defends another.
     #[serde(default = "none")]
     pub threats: String,
+}
+
+/// The `[teacher]` section: the score of a training position becomes a mean of what the search found and of what a
+/// network says, in expected points. A search errs too, above all in later plies of its variation.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Teacher {
+    /// The network's asset, of any shape.
+    pub network: PathBuf,
+    /// The search's part, from 0 to 1, by the ply of the variation: the first is that of positions that were searched,
+    /// the last also that of all later plies.
+    pub trust: Vec<f32>,
+}
+
+impl Teacher {
+    /// Reads the network.
+    ///
+    /// # Errors
+    /// If it cannot be read or is no asset.
+    pub fn asset(&self) -> Result<Asset> {
+        read_asset(&self.network)
+    }
 }
 
 /// A `[[stages]]` section: a part of the run with its own schedules and data.
@@ -323,7 +348,9 @@ impl Config {
         config.text = text;
         let folder = file.parent().unwrap_or(Path::new(""));
         let data = config.stages.iter_mut().flat_map(|stage| &mut stage.data).chain(&mut config.data);
-        for path in data.chain(&mut config.validation).chain(&mut config.start).chain([&mut config.output]) {
+        let teacher = config.teacher.iter_mut().map(|teacher| &mut teacher.network);
+        let networks = teacher.chain(&mut config.start);
+        for path in data.chain(&mut config.validation).chain(networks).chain([&mut config.output]) {
             *path = folder.join(&*path);
         }
         config.check().with_context(|| format!("{} is not a valid run file", file.display()))?;
@@ -347,6 +374,12 @@ impl Config {
             "neither network nor start is given; at least one is required"
         );
         ensure!(self.plies != Some(0), "plies is 0; it must be at least 1");
+        if let Some(Teacher { trust, .. }) = &self.teacher {
+            ensure!(!trust.is_empty(), "teacher.trust is empty; it needs at least one number");
+            for part in trust {
+                ensure!((0.0..=1.0).contains(part), "teacher.trust has {part}; allowed are 0 to 1");
+            }
+        }
         self.training.check()?;
         for (number, stage) in self.all_stages().iter().enumerate() {
             stage.check(if number == 0 { "training" } else { "stages" })?;
@@ -399,9 +432,7 @@ impl Config {
         let Some(file) = &self.start else {
             return Ok((None, header.context("neither network nor start is given")?));
         };
-        let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
-        let asset =
-            Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
+        let asset = read_asset(file)?;
         let asset = match &header {
             Some(header) => {
                 grow(asset, header, self.seed).with_context(|| format!("{} cannot become [network]", file.display()))?
@@ -416,6 +447,15 @@ impl Config {
     pub fn output(&self, ending: &str) -> PathBuf {
         self.output.join(format!("{}{ending}", self.name))
     }
+}
+
+/// Reads an asset.
+///
+/// # Errors
+/// If the file cannot be read or is no asset.
+pub fn read_asset(file: &Path) -> Result<Asset> {
+    let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))
 }
 
 #[cfg(test)]
@@ -470,6 +510,11 @@ mod tests {
             (valid.replace("every = 1", "every = 0"), "training.wdl.every is 0"),
             (valid.replace("superbatches = 2", "superbatches = 0"), "training.superbatches is 0"),
             (valid.replace("[network]", "plies = 0\n[network]"), "plies is 0"),
+            (format!("{valid}\n[teacher]\nnetwork = \"t\"\ntrust = []"), "teacher.trust is empty"),
+            (
+                format!("{valid}\n[teacher]\nnetwork = \"t\"\ntrust = [0.5, 2.0]"),
+                "teacher.trust has 2; allowed are 0 to 1",
+            ),
             (
                 with("hidden = 32", &format!("epsilon = 0.0\n{TRAINING}")),
                 "training.epsilon is 0; allowed are 1e-12 to 1",

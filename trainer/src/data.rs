@@ -1,11 +1,14 @@
 //! The dataset: positions read from game shards, filtered, split by game into training and validation, and the order in
 //! which training draws them.
 
+use crate::batch::{BatchProcessor, sigmoid};
+use crate::network::{Network, SCALE};
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::board::Position;
 use kiln::data::{Game, is_trainable, shards};
 use kiln::types::{Bitboard, Color, Square};
+use kiln_gen::network::Asset;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -58,6 +61,33 @@ impl Dataset {
         );
         Ok(data)
     }
+
+    /// Mixes the scores of the training positions with a network's evaluation, in expected points. `trust` is the part
+    /// of the score, from 0 to 1, by the ply of the variation; the last is also that of all later plies.
+    ///
+    /// # Errors
+    /// If the network has another quantisation than that of the trainer.
+    ///
+    /// # Panics
+    /// If `trust` is empty.
+    pub fn mix_scores(&mut self, teacher: &Asset, trust: &[f32]) -> Result<()> {
+        let network = Network::from_asset(teacher, false)?;
+        let (unit, positions) = (f32::from(SCALE), &mut self.training);
+        let scores = BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i]);
+        for (board, taught) in positions.iter_mut().zip(scores) {
+            let trust = trust[ply(board).min(trust.len() - 1)];
+            let points = trust * sigmoid(f32::from(board.score) / unit) + (1.0 - trust) * sigmoid(taught / unit);
+            // An `f32` cannot tell points from one much closer to it.
+            let points = points.clamp(1e-6, 1.0 - 1e-6);
+            board.score = (unit * (points / (1.0 - points)).ln()).round() as i16;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the ply of a training position in its variation, which [`read_shard`] notes.
+fn ply(board: &ChessBoard) -> usize {
+    board.extra[0].into()
 }
 
 /// Returns the SHA-256 of the concatenated SHA-256 hashes of shards, given as files or folders of shards.
@@ -89,7 +119,9 @@ fn read_shard(file: &Path, plies: Option<usize>, is_validation: fn(&Game) -> boo
         for (position, scored) in game.positions() {
             ply = if score.replace(scored.score) == Some(scored.score) { ply + 1 } else { 0 };
             if plies.is_none_or(|plies| ply < plies) && is_trainable(&position, scored.mv, scored.score) {
-                positions.push(pack(&position, scored.score, game.outcome.points()));
+                let mut board = pack(&position, scored.score, game.outcome.points());
+                board.extra[0] = ply.min(usize::from(u8::MAX)) as u8;
+                positions.push(board);
             }
         }
     }
@@ -201,8 +233,10 @@ impl Permutation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::with_quantisation;
     use crate::synthetic;
     use kiln::types::PieceType;
+    use kiln_gen::network::Header;
 
     #[test]
     fn packs_as_bulletformat_does() {
@@ -254,6 +288,38 @@ mod tests {
         for (plies, count) in (1..).zip(counts) {
             assert_eq!(read(&first, std::slice::from_ref(&second), Some(plies)).0.len(), count);
         }
+    }
+
+    #[test]
+    fn a_teacher_has_its_part_by_ply() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("games.viri.zst");
+        fs::write(&file, synthetic::shard(300, 1).unwrap()).unwrap();
+        let teacher = Asset::random(with_quantisation(Header::plain(32)), 1);
+        let network = Network::from_asset(&teacher, false).unwrap();
+        let with = |trust: &[f32]| {
+            let mut data = Dataset::read(std::slice::from_ref(&file), &[], None).unwrap();
+            data.mix_scores(&teacher, trust).unwrap();
+            data
+        };
+        let data = Dataset::read(std::slice::from_ref(&file), &[], None).unwrap();
+        let positions = &data.training;
+        let taught = BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i]);
+        let within = |score: f32| score.clamp(-5000.0, 5000.0);
+        let close = |score: i16, other: f32| (within(score.into()) - within(other)).abs() <= 1.0 + other.abs() / 50.0;
+        let (searched, learnt, by_ply, half) = (with(&[1.0]), with(&[0.0]), with(&[1.0, 0.0]), with(&[0.5]));
+        let mut plies = [0; 2];
+        for (number, board) in positions.iter().enumerate() {
+            let [searched, learnt, by_ply, half] =
+                [&searched, &learnt, &by_ply, &half].map(|data| data.training[number].score);
+            assert!(close(searched, board.score.into()), "{searched} {}", board.score);
+            assert!(close(learnt, taught[number]), "{learnt} {}", taught[number]);
+            assert!((searched.min(learnt)..=searched.max(learnt)).contains(&half), "{searched} {half} {learnt}");
+            plies[ply(board).min(1)] += 1;
+            assert_eq!(by_ply, if ply(board) == 0 { searched } else { learnt });
+        }
+        assert!(plies[0] > 0 && plies[1] > 0, "{plies:?}");
+        assert!(with(&[0.0]).validation == data.validation, "what is validated is the search");
     }
 
     #[test]

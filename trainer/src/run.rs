@@ -2,7 +2,7 @@
 
 use crate::batch::{BatchProcessor, Objective};
 use crate::checkpoint::{self, Progress, SuperbatchRecord};
-use crate::config::{Config, TrainingConfig};
+use crate::config::{Config, Stage, TrainingConfig};
 use crate::data::{self, Dataset, EpochOrder};
 use crate::network::{Network, OptimiserStep, SCALE};
 use anyhow::{Context, Result, ensure};
@@ -92,11 +92,16 @@ impl Training {
         let settings = serde_json::to_vec(&(&settings, schedules, seed, plies, network.header().shape().key()))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
         let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256);
-        let run_hash = run_hash.chain_update(validation_sha256).finalize().into();
+        let mut run_hash = run_hash.chain_update(validation_sha256);
+        if let Some(teacher) = &config.teacher {
+            run_hash.update(teacher.asset()?.header.sha256);
+            run_hash.update(serde_json::to_vec(&teacher.trust)?);
+        }
+        let run_hash = run_hash.finalize().into();
         let progress = checkpoint::load(&config.output(CHECKPOINT), run_hash, &mut network)?.unwrap_or_default();
         let last = config.superbatches() * training.batches - 1;
         let stage = config.batch_settings(progress.batches.min(last)).stage;
-        let data = Dataset::read(&stages[stage].data, &config.validation, plies)?;
+        let data = dataset(&config, &stages[stage])?;
         let mut run = Self { config, stage, data, data_sha256, run_hash, network, progress };
         run.count_positions();
         Ok(run)
@@ -115,7 +120,7 @@ impl Training {
         if stages[stage].data != stages[self.stage].data {
             // Frees the memory first.
             self.data = Dataset::default();
-            self.data = Dataset::read(&stages[stage].data, &self.config.validation, self.config.plies)?;
+            self.data = dataset(&self.config, &stages[stage])?;
         }
         self.stage = stage;
         self.count_positions();
@@ -449,6 +454,15 @@ fn commit() -> String {
     let Some(commit) = git(&["rev-parse", "HEAD"]) else { return String::new() };
     let is_changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty());
     commit + if is_changed { "-changed" } else { "" }
+}
+
+/// Reads the dataset of a stage.
+fn dataset(config: &Config, stage: &Stage) -> Result<Dataset> {
+    let mut data = Dataset::read(&stage.data, &config.validation, config.plies)?;
+    if let Some(teacher) = &config.teacher {
+        data.mix_scores(&teacher.asset()?, &teacher.trust)?;
+    }
+    Ok(data)
 }
 
 /// Returns the losses as text.

@@ -189,6 +189,13 @@ fn checkpoints_of_other_runs_or_damaged_are_refused() {
     let apart = "data = [\"0.viri.zst\", \"1.viri.zst\"]\nvalidation = [\"2.viri.zst\"]";
     fs::write(&settings, text.replace("data = [\".\"]", apart)).unwrap();
     assert!(refusal().contains("other settings or data"), "{}", refusal());
+    let taught = |network: &str| {
+        let text = format!("{text}[teacher]\nnetwork = \"out/{network}\"\ntrust = [0.5]\n");
+        fs::write(&settings, text).unwrap();
+        refusal()
+    };
+    assert!(taught("net.nnue.zst").contains("other settings or data"), "{}", refusal());
+    assert!(taught("none.zst").contains("none.zst cannot be read"), "{}", refusal());
     fs::write(&settings, &text).unwrap();
     fs::remove_file(&file).unwrap();
     fs::write(folder.path().join("3.viri.zst"), &good).unwrap();
