@@ -453,7 +453,7 @@ impl Config {
 ///
 /// # Errors
 /// If the file cannot be read or is no asset.
-pub fn read_asset(file: &Path) -> Result<Asset> {
+pub(crate) fn read_asset(file: &Path) -> Result<Asset> {
     let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
     Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))
 }

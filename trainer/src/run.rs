@@ -2,7 +2,7 @@
 
 use crate::batch::{BatchProcessor, Objective};
 use crate::checkpoint::{self, Progress, SuperbatchRecord};
-use crate::config::{Config, Stage, TrainingConfig};
+use crate::config::{Config, Stage, Teacher, TrainingConfig, read_asset};
 use crate::data::{self, Dataset, EpochOrder};
 use crate::network::{Network, OptimiserStep, SCALE};
 use anyhow::{Context, Result, ensure};
@@ -34,6 +34,8 @@ const EXPECTED: [&str; 4] = [SAMPLES[0], SAMPLES[1], SAMPLES[2], SAMPLES[5]];
 /// A training run with the dataset of its stage in memory.
 pub struct Training {
     config: Config,
+    /// The network of the `[teacher]` section.
+    teacher: Option<Asset>,
     /// Number of the stage, from 0.
     stage: usize,
     data: Dataset,
@@ -93,16 +95,17 @@ impl Training {
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
         let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256);
         let mut run_hash = run_hash.chain_update(validation_sha256);
-        if let Some(teacher) = &config.teacher {
-            run_hash.update(teacher.asset()?.header.sha256);
-            run_hash.update(serde_json::to_vec(&teacher.trust)?);
+        let teacher = config.teacher.as_ref().map(Teacher::asset).transpose()?;
+        if let (Some(asset), Some(Teacher { trust, .. })) = (&teacher, &config.teacher) {
+            run_hash.update(asset.header.sha256);
+            run_hash.update(serde_json::to_vec(trust)?);
         }
         let run_hash = run_hash.finalize().into();
         let progress = checkpoint::load(&config.output(CHECKPOINT), run_hash, &mut network)?.unwrap_or_default();
         let last = config.superbatches() * training.batches - 1;
         let stage = config.batch_settings(progress.batches.min(last)).stage;
-        let data = dataset(&config, &stages[stage])?;
-        let mut run = Self { config, stage, data, data_sha256, run_hash, network, progress };
+        let data = dataset(&config, teacher.as_ref(), &stages[stage])?;
+        let mut run = Self { config, teacher, stage, data, data_sha256, run_hash, network, progress };
         run.count_positions();
         Ok(run)
     }
@@ -120,7 +123,7 @@ impl Training {
         if stages[stage].data != stages[self.stage].data {
             // Frees the memory first.
             self.data = Dataset::default();
-            self.data = dataset(&self.config, &stages[stage])?;
+            self.data = dataset(&self.config, self.teacher.as_ref(), &stages[stage])?;
         }
         self.stage = stage;
         self.count_positions();
@@ -370,9 +373,7 @@ impl Training {
     /// If the asset cannot be read or was not made from the checkpoint's network.
     pub fn check_asset(&self, count: usize) -> Result<QuantisationError> {
         let file = self.config.output(ASSET);
-        let bytes = fs::read(&file).with_context(|| format!("{} cannot be read", file.display()))?;
-        let asset =
-            Asset::from_bytes(&bytes).with_context(|| format!("{} is not a usable network asset", file.display()))?;
+        let asset = read_asset(&file)?;
         let averaged = self.result();
         let network = averaged.as_ref().unwrap_or(&self.network);
         ensure!(
@@ -456,11 +457,11 @@ fn commit() -> String {
     commit + if is_changed { "-changed" } else { "" }
 }
 
-/// Reads the dataset of a stage.
-fn dataset(config: &Config, stage: &Stage) -> Result<Dataset> {
+/// Reads the dataset of a stage, with the scores that the teacher leaves.
+fn dataset(config: &Config, teacher: Option<&Asset>, stage: &Stage) -> Result<Dataset> {
     let mut data = Dataset::read(&stage.data, &config.validation, config.plies)?;
-    if let Some(teacher) = &config.teacher {
-        data.mix_scores(&teacher.asset()?, &teacher.trust)?;
+    if let (Some(asset), Some(Teacher { trust, .. })) = (teacher, &config.teacher) {
+        data.mix_scores(asset, trust)?;
     }
     Ok(data)
 }
