@@ -102,17 +102,17 @@ parameters! {
     hindsight_margin = 50 in 0..=500;
 
     // Reverse futility pruning (RFP).
-    rfp_square = 1140 in 0..=3000;
+    rfp_square = 1600 in 0..=3000;
     rfp_factor = 22 in 0..=100;
     rfp_improvement_r = 120 in 0..=1024;
     rfp_correction_r = 669 in 0..=2048;
     rfp_safe = 54 in 0..=200;
     rfp_base = 19 in -100..=150;
     rfp_margin_min = 15 in 0..=60;
-    rfp_return_r = 650 in 0..=1024;
+    rfp_return_r = 480 in 0..=1024;
 
     // Null-move pruning (NMP).
-    nmp_margin_base = 110 in 0..=500;
+    nmp_margin_base = 160 in 0..=500;
     nmp_margin_factor = 18 in 0..=60;
     nmp_reduction_base = 4 in 2..=6;
     nmp_reduction_divisor = 3 in 2..=6;
@@ -149,7 +149,7 @@ parameters! {
 
     // History pruning.
     history_pruning_depth = 6 in 2..=12;
-    history_pruning_factor = 3400 in 500..=8000;
+    history_pruning_factor = 2600 in 500..=8000;
 
     // SEE pruning.
     see_quiet = 17 in 5..=80;
@@ -180,11 +180,11 @@ parameters! {
     lmr_tt_depth_r = 700 in 0..=2048;
     lmr_cut_node_r = 1600 in 0..=3072;
     lmr_no_tt_move_r = 300 in 0..=3072;
-    lmr_not_improving_r = 600 in 0..=2048;
+    lmr_not_improving_r = 900 in 0..=2048;
     lmr_noisy_tt_move_r = 900 in 0..=2048;
     lmr_check_r = 1000 in 0..=2560;
     lmr_cutoffs = 3 in 1..=8;
-    lmr_cutoffs_r = 900 in 0..=2048;
+    lmr_cutoffs_r = 1300 in 0..=2048;
     lmr_noisy_r = 700 in 0..=2048;
     lmr_correction_r = 5 in 0..=40;
     lmr_history = 11500 in 3000..=30000;
@@ -224,7 +224,7 @@ parameters! {
     order_good_noisy = 47 in 10..=120;
     order_escape = 12500 in 0..=30000;
     order_enter = 8000 in 0..=30000;
-    order_check = 9600 in 0..=30000;
+    order_check = 12500 in 0..=30000;
 
     // Time management: a move's share of the clock if `time_expected_moves`, a count, are still to be played.
     time_expected_moves = 24 in 10..=60;
