@@ -377,7 +377,7 @@ impl Worker<'_> {
             let mut score = -Score::INFINITE;
 
             // 22. Late move reductions (LMR): search less deeply, and again if the move turns out better than expected.
-            // As in Stockfish 15.1, noisy moves keep their depth on the PV and where it was once, but not at cut nodes.
+            // After Stockfish 15.1, it leaves out noisy moves of present and former PV nodes, except at cut nodes.
             if depth >= p::lmr_min_depth() && count > 1 && (!is_noisy || !tt_pv || cut_node) {
                 if !PV {
                     reduction += p::lmr_not_pv_r();

@@ -12,11 +12,11 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 const POSITIONS: usize = 3000;
 
-fn shapes() -> [Header; 5] {
+fn shapes() -> [Header; TESTED] {
     let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: [0; 64], threats: Threats::None };
     let header = |name: &str, inputs, hidden, head, output_buckets| Header {
         name: name.into(),
@@ -29,30 +29,30 @@ fn shapes() -> [Header; 5] {
     let mirrored =
         Inputs { mirrored: true, merged_kings: true, king_buckets: equal_king_buckets(4), threats: Threats::States };
     [
-        header("wide single", plain, 256, Head::Single, equal_output_buckets(8)),
+        header("wide_single", plain, 256, Head::Single, equal_output_buckets(8)),
         header(
-            "kings and threats",
+            "kings_and_threats",
             mirrored.clone(),
             96,
             Head::Layers { first: 32, second: 32 },
             equal_output_buckets(3),
         ),
         header(
-            "kings and pairs",
+            "kings_and_pairs",
             Inputs { threats: Threats::Pairs, ..mirrored.clone() },
             96,
             Head::Single,
             equal_output_buckets(2),
         ),
         header(
-            "pairs and layers",
+            "pairs_and_layers",
             Inputs { king_buckets: [0; 64], threats: Threats::Pairs, ..mirrored.clone() },
             128,
             Head::Layers { first: 16, second: 32 },
             equal_output_buckets(8),
         ),
         header(
-            "wide layers",
+            "wide_layers",
             Inputs { king_buckets: [0; 64], merged_kings: false, threats: Threats::None, ..mirrored },
             1024,
             Head::Layers { first: 16, second: 32 },
@@ -97,8 +97,8 @@ fn scores(engine: &Path, positions: &[Position]) -> Vec<i64> {
     output.lines().filter_map(score).collect()
 }
 
-/// Builds an engine with the asset of a shape and returns its path, or the message of the compiler.
-fn build(asset: &Asset) -> Result<PathBuf, String> {
+/// Builds an engine with a network and returns its path.
+fn build(asset: &Asset) -> PathBuf {
     /// Held by the test whose engine is built. The others wait, or check theirs.
     static BUILDING: Mutex<()> = Mutex::new(());
 
@@ -108,7 +108,8 @@ fn build(asset: &Asset) -> Result<PathBuf, String> {
     let file = folder.join(format!("{}.zst", asset.header.name));
     fs::write(&file, asset.to_bytes()).unwrap();
     let engine = folder.join(&asset.header.name);
-    let _building = BUILDING.lock().unwrap();
+    // A build that fails does not stop the others.
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let build = Command::new(env!("CARGO"))
         // The dev profile has debug assertions. Without any optimisation the engine takes longer than the compiler.
         .args(["build", "--quiet", "--offline", "--bin", "kiln"])
@@ -118,20 +119,17 @@ fn build(asset: &Asset) -> Result<PathBuf, String> {
         .env("EVALFILE", &file)
         .output()
         .unwrap();
-    if build.status.success() {
-        fs::copy(folder.join("target/debug/kiln"), &engine).unwrap();
-        Ok(engine)
-    } else {
-        Err(String::from_utf8_lossy(&build.stderr).into())
-    }
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    fs::copy(folder.join("target/debug/kiln"), &engine).unwrap();
+    engine
 }
 
-/// Checks an engine with random weights in the shape of this name.
+/// Checks an engine with random weights in the shape of this name in [`shapes`].
 fn agrees_with_the_reference(name: &str) {
     let (seed, header) = (0..).zip(shapes()).find(|(_, header)| header.name == name).unwrap();
     let layers = header.head != Head::Single;
     let (asset, positions) = (Asset::random(header, seed), positions());
-    let engine = build(&asset).unwrap();
+    let engine = build(&asset);
     let scores = scores(&engine, &positions);
     assert_eq!(scores.len(), positions.len());
     let mut spread = 0;
@@ -148,23 +146,26 @@ fn agrees_with_the_reference(name: &str) {
 }
 
 macro_rules! shape_tests {
-    ($($test:ident $name:literal;)*) => {
+    ($($shape:ident)*) => {
+        /// The number of shapes: each has its test.
+        const TESTED: usize = [$(stringify!($shape)),*].len();
+
         $(
             #[test]
             #[ignore = "it builds an engine: cargo test --release --test suite -- --ignored"]
-            fn $test() {
-                agrees_with_the_reference($name);
+            fn $shape() {
+                agrees_with_the_reference(stringify!($shape));
             }
         )*
     };
 }
 
 shape_tests! {
-    wide_single "wide single";
-    kings_and_threats "kings and threats";
-    kings_and_pairs "kings and pairs";
-    pairs_and_layers "pairs and layers";
-    wide_layers "wide layers";
+    wide_single
+    kings_and_threats
+    kings_and_pairs
+    pairs_and_layers
+    wide_layers
 }
 
 /// Returns an asset of the default network's shape with other weights.
