@@ -36,6 +36,7 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
             Long("adjudicate-pieces") => settings.adjudicate_pieces = read_number(arguments, 0..=32)?,
             Long("pv-plies") => settings.pv_plies = read_number(arguments, 1..=8)?,
             Long("branches") => settings.branches = read_number(arguments, 0..=1000)?,
+            Long("tree-nodes") => settings.tree_nodes = read_number(arguments, 0..=1_000_000)?,
             Long("hash") => settings.hash = read_number(arguments, 1..=1024)?,
             Long("commit") => settings.commit = Some(arguments.value()?.string()?),
             Long("network") => network = Some(PathBuf::from(arguments.value()?)),

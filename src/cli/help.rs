@@ -54,8 +54,8 @@ Kiln, a UCI chess engine.
   kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]
                   [--network FILE] [--frc PERCENT] [--hash MB] [--shard N]
                   [--book FILE] [--book-percent PERCENT]
-                  [--pv-plies N] [--branches N] [--adjudicate-pieces N]
-                  [--commit TEXT]
+                  [--pv-plies N] [--branches N] [--tree-nodes N]
+                  [--adjudicate-pieces N] [--commit TEXT]
                           generate N training positions by self-play, in shards of
                           {shard_positions} or --shard positions. Defaults: {soft_nodes} nodes per move,
                           after which no new iteration starts; {frc_percent} % of the games
@@ -64,7 +64,10 @@ Kiln, a UCI chess engine.
                           search, N plies of its principal variation are played, by
                           default 1; all have its score. After each game follow N
                           branches: a random move in a position of it or of a branch,
-                          mostly where the evaluation errs, then one search. Positions
+                          mostly where the evaluation errs, then one search. Quiet
+                          positions of the search trees with N or more nodes below
+                          them are training positions too, with what the search found,
+                          mostly bounds; by default, and with 0, they are not. Positions
                           of fewer than N pieces are not adjudicated. The same command
                           writes the same bytes, and resumes a stopped run. Ctrl-C
                           keeps what is done; a second one ends at once

@@ -2,6 +2,7 @@
 
 use super::packed;
 use crate::board::{GameHistory, Position};
+use crate::search::Bound;
 use crate::types::{Color, Move, MoveKind, PieceType, Square};
 
 /// The outcome of a game.
@@ -49,7 +50,7 @@ pub struct ScoredMove {
 ///
 /// let start = Position::startpos();
 /// let mv = start.parse_move("e2e4").unwrap();
-/// let game = Game { start, outcome: Outcome::Draw, moves: vec![ScoredMove { mv, score: 30 }] };
+/// let game = Game { start, outcome: Outcome::Draw, bound: None, moves: vec![ScoredMove { mv, score: 30 }] };
 /// let mut bytes = Vec::new();
 /// game.write(&mut bytes);
 /// assert_eq!(bytes.len(), 32 + 4 + 4); // The start, a move, and the zeros that end the game.
@@ -60,6 +61,9 @@ pub struct Game {
     pub start: Position,
     /// The outcome.
     pub outcome: Outcome,
+    /// For a position of a search tree, which has one move: how its score relates to the true one. `None` for games that
+    /// were played.
+    pub bound: Option<Bound>,
     /// All moves, each of them legal.
     pub moves: Vec<ScoredMove>,
 }
@@ -83,7 +87,7 @@ impl Game {
 
     /// Appends the game in viriformat.
     pub fn write(&self, out: &mut Vec<u8>) {
-        out.extend(packed::pack(&self.start, self.outcome));
+        out.extend(packed::pack(&self.start, self.outcome, self.bound));
         for scored in &self.moves {
             out.extend(move_word(scored.mv).to_le_bytes());
             out.extend(scored.score.to_le_bytes());
@@ -95,7 +99,7 @@ impl Game {
     ///
     /// # Errors
     /// If the rules decide the game otherwise or, where they do not decide it, if the last score does not favour the
-    /// winner.
+    /// winner. Positions of search trees have only the score.
     pub fn check_outcome(&self) -> Result<(), String> {
         let (mut position, mut history) = (self.start.clone(), GameHistory::new());
         for scored in &self.moves {
@@ -103,7 +107,8 @@ impl Game {
             position.play(scored.mv);
         }
         let last = self.moves.last().map_or(0, |scored| scored.score);
-        let contradiction = match (rule_outcome(&position, &history), self.outcome) {
+        let by_rule = rule_outcome(&position, &history).filter(|_| self.bound.is_none());
+        let contradiction = match (by_rule, self.outcome) {
             (Some(by_rule), outcome) => (by_rule != outcome).then(|| format!("the rules say {by_rule:?}")),
             (None, Outcome::WhiteWins) => (last <= 0).then(|| format!("the last score is {last}")),
             (None, Outcome::BlackWins) => (last >= 0).then(|| format!("the last score is {last}")),

@@ -1,8 +1,9 @@
-//! A position in 32 bytes: the occupied squares, the pieces on them in four bits each, the state, and the outcome of
-//! the game.
+//! A position in 32 bytes: the occupied squares, the pieces on them in four bits each, the state, the outcome of the
+//! game, and in the last byte, which viriformat leaves unused, the bound of a score.
 
 use super::Outcome;
 use crate::board::{Position, placement};
+use crate::search::Bound;
 use crate::types::{Bitboard, CastlingSide, Color, Piece, PieceType, Rank, Square};
 
 /// The length of a packed position in bytes.
@@ -16,8 +17,8 @@ const NO_SQUARE: u8 = 64;
 /// The flag of Black to move in the byte of the en passant square.
 const BLACK: u8 = 0x80;
 
-/// Packs a position with the outcome of its game.
-pub fn pack(position: &Position, outcome: Outcome) -> [u8; LENGTH] {
+/// Packs a position with the outcome and the bound of its game.
+pub fn pack(position: &Position, outcome: Outcome, bound: Option<Bound>) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];
     bytes[..8].copy_from_slice(&position.occupied().0.to_le_bytes());
     for (i, square) in position.occupied().into_iter().enumerate() {
@@ -30,6 +31,7 @@ pub fn pack(position: &Position, outcome: Outcome) -> [u8; LENGTH] {
     bytes[25] = position.halfmove_clock().min(255) as u8;
     bytes[26..28].copy_from_slice(&position.fullmove_number().to_le_bytes());
     bytes[30] = outcome as u8;
+    bytes[31] = bound.map_or(0, |bound| bound as u8);
     bytes
 }
 
@@ -44,7 +46,7 @@ fn may_castle(position: &Position, square: Square, piece: Piece) -> bool {
 ///
 /// # Errors
 /// A sentence that says why the bytes are no legal position.
-pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
+pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome, Option<Bound>), String> {
     let [occupied, low, high, state] = std::array::from_fn(|i| {
         u64::from_le_bytes(*bytes[8 * i..].first_chunk().expect("32 bytes are four times eight"))
     });
@@ -75,7 +77,7 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
     if castling.is_empty() {
         castling.push('-');
     }
-    let [flags, clock, move_low, move_high, _, _, outcome, _] = state.to_le_bytes();
+    let [flags, clock, move_low, move_high, _, _, outcome, bound] = state.to_le_bytes();
     let en_passant = match flags & !BLACK {
         NO_SQUARE => "-".into(),
         square => Square::from_index(square.into()).map(|square| square.to_string()).ok_or_else(|| {
@@ -92,10 +94,17 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome), String> {
             return Err(format!("{other} is not an outcome; outcomes are {first} to {last}"));
         }
     };
+    let bound = match bound {
+        0 => None,
+        code => Some(Bound::from_code(code).ok_or_else(|| {
+            let (first, last) = (Bound::Upper as u8, Bound::Exact as u8);
+            format!("{code} is not a bound; bounds are {first} to {last}, and 0 is none")
+        })?),
+    };
     let rows = placement(|square| board[square]);
     let side = if flags & BLACK == 0 { 'w' } else { 'b' };
     let number = u16::from_le_bytes([move_low, move_high]).max(1);
     let fen = format!("{rows} {side} {castling} {en_passant} {clock} {number}");
     let position = fen.parse().map_err(|error| format!("{error}"))?;
-    Ok((position, outcome))
+    Ok((position, outcome, bound))
 }

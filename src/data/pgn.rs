@@ -44,7 +44,8 @@ impl PgnGame {
             return Err(bad("it breaks off without a result after the moves".into()));
         }
         let mut position = self.start().map_err(|error| bad(error.to_string()))?;
-        let mut game = Game { start: position.clone(), outcome, moves: Vec::with_capacity(self.moves.len()) };
+        let mut game =
+            Game { start: position.clone(), outcome, bound: None, moves: Vec::with_capacity(self.moves.len()) };
         for (san, comment) in &self.moves {
             let here = |what| bad(format!("{what} at {}", position.fen(true)));
             let mv = position.parse_san(san).ok_or_else(|| here(format!("{san:?} is not a legal move")))?;

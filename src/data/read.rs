@@ -135,7 +135,7 @@ impl<I: BufRead> Reader<I> {
 
     fn game(&mut self) -> Result<Game, GameFileError> {
         let begin = self.offset;
-        let (start, outcome) = packed::unpack(&self.take()?)
+        let (start, outcome, bound) = packed::unpack(&self.take()?)
             .map_err(|what| self.error(begin, format!("bad starting position: {what}")))?;
         let mut moves = Vec::with_capacity(128);
         let mut position = start.clone();
@@ -143,7 +143,7 @@ impl<I: BufRead> Reader<I> {
             let begin = self.offset;
             let [a, b, c, d]: [u8; MOVE_LENGTH] = self.take()?;
             if [a, b, c, d] == [0; MOVE_LENGTH] {
-                return Ok(Game { start, outcome, moves });
+                return Ok(Game { start, outcome, bound, moves });
             }
             let word = u16::from_le_bytes([a, b]);
             let mv = read_move(word, &position).ok_or_else(|| {

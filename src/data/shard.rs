@@ -59,6 +59,9 @@ record! {
         pub pv_plies: usize = 1,
         /// How many branches follow each game: games from its positions after a random move, with one search each.
         pub branches: u32 = 0,
+        /// How many nodes must have been searched below a position of a search tree to make it a game of one move; 0
+        /// leaves all out.
+        pub tree_nodes: u64 = 0,
     }
 
     /// A book of positions from which games of a run start.

@@ -45,6 +45,7 @@ impl Worker<'_> {
         }
         // 2. Limits: stop when one is reached.
         self.count_node(ply)?;
+        let first_node = self.nodes;
         let is_root = ply == 0;
         let in_check = position.in_check();
         let us = position.side_to_move();
@@ -523,6 +524,9 @@ impl Worker<'_> {
             let raw_eval = self.frame(ply).raw_eval.filter(|_| !in_check);
             let entry = TtEntry { best: best_move, score: best_score, raw_eval, depth, bound: Some(bound), tt_pv };
             self.shared.search.tt.store(key, ply, entry);
+            if self.nodes - first_node >= self.least_nodes {
+                self.sink.searched(position, &entry);
+            }
             if let Some(static_eval) = static_eval
                 && best_move.is_none_or(|mv| !mv.is_noisy())
                 && !best_score.is_decisive()

@@ -28,8 +28,9 @@ pub use session::{Search, Session};
 pub use shared::{SearchRequest, Signals};
 #[cfg(feature = "stats")]
 pub use statistics::table as statistics_table;
-pub use transposition::{Bound, MAX_MEGABYTES, TranspositionTable};
+pub use transposition::{Bound, MAX_MEGABYTES, TranspositionTable, TtEntry};
 
+use crate::board::Position;
 use crate::types::{Move, Score};
 use arrayvec::ArrayVec;
 use std::time::Duration;
@@ -157,6 +158,15 @@ pub trait Sink {
     /// Receives a root move, the `number`th from 1, before it is searched to this depth. Called only in searches that
     /// have run for a few seconds.
     fn current_move(&mut self, _depth: u32, _mv: Move, _number: usize) {}
+
+    /// Returns how many nodes below a position must be searched for [`Sink::searched`] to be called; by default it never
+    /// is.
+    fn least_nodes(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Receives what the first thread found of a position of the tree, perhaps not for the last time.
+    fn searched(&mut self, _position: &Position, _result: &TtEntry) {}
 }
 
 impl Sink for () {

@@ -53,6 +53,14 @@ pub struct TtEntry {
     pub tt_pv: bool,
 }
 
+impl Bound {
+    /// Returns the bound with this code, if there is one.
+    #[inline]
+    pub fn from_code(code: u8) -> Option<Self> {
+        [Self::Upper, Self::Lower, Self::Exact].into_iter().find(|&bound| bound as u8 == code)
+    }
+}
+
 impl TtEntry {
     /// Returns whether the score settles a search with this window, as the bound allows.
     #[inline]
@@ -165,12 +173,7 @@ impl PackedEntry {
 
     #[inline]
     fn bound(self) -> Option<Bound> {
-        match self.flags & 3 {
-            1 => Some(Bound::Upper),
-            2 => Some(Bound::Lower),
-            3 => Some(Bound::Exact),
-            _ => None,
-        }
+        Bound::from_code(self.flags & 3)
     }
 
     #[inline]

@@ -125,7 +125,9 @@ pub struct Worker<'a> {
     /// The number of the thread; the first one reports.
     pub index: usize,
     pub thread_data: &'a mut ThreadData,
-    sink: &'a mut dyn Sink,
+    pub sink: &'a mut dyn Sink,
+    /// See [`Sink::least_nodes`].
+    pub least_nodes: u64,
     /// The length of the game history at the root.
     root: usize,
     pub nodes: u64,
@@ -166,6 +168,7 @@ impl<'a> Worker<'a> {
             shared,
             index,
             thread_data,
+            least_nodes: sink.least_nodes(),
             sink,
             nodes: 0,
             selective_depth: 0,

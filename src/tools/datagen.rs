@@ -6,6 +6,7 @@
 //! in its middle is played again from its first game.
 
 mod selfplay;
+mod tree;
 
 use super::opening::Book;
 use super::progress::{ProgressDisplay, short};
@@ -54,6 +55,9 @@ pub struct Settings {
     pub pv_plies: usize,
     /// How many branches follow each game: positions of it after a random move, with one search each.
     pub branches: u32,
+    /// How many nodes must have been searched below a position of a search tree to make it a training position; 0 leaves
+    /// all out.
+    pub tree_nodes: u64,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,
     /// The engine's commit, recorded in the sidecars.
@@ -92,6 +96,7 @@ impl Default for Settings {
             adjudicate_pieces: 0,
             pv_plies: 1,
             branches: 0,
+            tree_nodes: 0,
             hash: 2,
             commit: None,
         }
@@ -122,6 +127,7 @@ impl Settings {
             adjudicate_pieces: self.adjudicate_pieces,
             pv_plies: self.pv_plies,
             branches: self.branches,
+            tree_nodes: self.tree_nodes,
         }
     }
 }
@@ -324,7 +330,8 @@ fn generate(
         let game = games.play().map_err(|error| GameFileError::of_file(&settings.folder, error))?;
         let before = shard.positions();
         let branches = games.branches(&game);
-        for played in [&game].into_iter().chain(&branches) {
+        let trees = games.take_trees();
+        for played in [&game].into_iter().chain(&branches).chain(&trees) {
             shard.push(played);
             progress.plies.fetch_add(played.moves.len() as u64, Relaxed);
         }

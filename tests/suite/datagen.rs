@@ -4,6 +4,7 @@
 use crate::common::{kiln, refusal, run, scratch};
 use kiln::board::{GameHistory, Position};
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
+use kiln::search::Bound;
 use kiln::types::Color;
 use std::collections::BTreeMap;
 use std::fs;
@@ -206,13 +207,52 @@ fn branches_follow_each_game() {
 }
 
 #[test]
+fn positions_of_the_search_trees_follow_each_game() {
+    let folder = scratch("trees");
+    let settings = "--positions 1500 --nodes 2000 --branches 2";
+    kiln(&words(&folder, &format!("{settings} --tree-nodes 20")));
+    let all = games(&folder);
+    let (trees, played): (Vec<Game>, Vec<Game>) = all.into_iter().partition(|game| game.bound.is_some());
+    for game in &trees {
+        let (start, [scored]) = (&game.start, &game.moves[..]) else { panic!("{} moves", game.moves.len()) };
+        let is_quiet = !start.in_check() && !start.moves().iter().any(|&mv| start.see_ge(mv, 1));
+        assert!(is_quiet && data::is_trainable(start, scored.mv, scored.score), "{}", start.fen(true));
+        assert!(scored.score.abs() < 1500);
+    }
+    let count = |bound| trees.iter().filter(|game| game.bound == Some(bound)).count();
+    let counts = [Bound::Upper, Bound::Lower, Bound::Exact].map(count);
+    assert!(counts.iter().all(|&count| count > trees.len() / 50), "{counts:?}");
+    // The games themselves do not change.
+    let other = scratch("without trees");
+    kiln(&words(&other, settings));
+    let first = |folder: &Path| {
+        let games = games(&folder.join("shard-00000.viri.zst"));
+        games.into_iter().filter(|game| game.bound.is_none()).collect::<Vec<_>>()
+    };
+    let (with, without) = (first(&folder), first(&other));
+    assert!(with.len() >= 2 && without.starts_with(&with));
+
+    let text = kiln(&["data".as_ref(), "stat".as_ref(), folder.as_os_str()]);
+    assert!(text.contains(&format!("\ntrees      {} positions more of search trees", trees.len())), "{text}");
+    assert!(text.starts_with(&format!("games      {}\n", played.len())), "{text}");
+    let text = kiln(&["data".as_ref(), "verify".as_ref(), folder.as_os_str()]);
+    assert!(text.contains("files are valid"), "{text}");
+    let error = refusal(&words(&folder, &format!("{settings} --tree-nodes 30")));
+    assert!(error.ends_with("this shard belongs to a run with tree_nodes 20, not 30; use another folder"), "{error}");
+}
+
+#[test]
 fn a_sidecar_from_before_the_books_is_read_and_resumed() {
     let folder = scratch("old sidecar");
     kiln(&words(&folder, "--positions 150"));
     let sidecar = folder.join("shard-00000.json");
     let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&sidecar).unwrap()).unwrap();
     let run = old["runs"][0].as_object_mut().unwrap();
-    assert!(["book", "adjudicate_pieces", "pv_plies", "branches"].iter().all(|name| run.remove(*name).is_some()));
+    assert!(
+        ["book", "adjudicate_pieces", "pv_plies", "branches", "tree_nodes"]
+            .iter()
+            .all(|name| run.remove(*name).is_some())
+    );
     fs::write(&sidecar, old.to_string()).unwrap();
     let text = kiln(&words(&folder, "--positions 300"));
     assert!(text.starts_with("1 of 2 shards are complete, with "), "{text}");
@@ -260,13 +300,13 @@ fn the_crate_viriformat_reads_the_same() {
 #[test]
 fn games_are_read_back() {
     let position: kiln::board::Position = "4k2r/1P6/8/2pP4/8/8/p6P/RN2K2R w KQk c6 3 40".parse().unwrap();
-    for (position, moves) in [
-        (position.clone(), ["d5c6", "e8h8", "b7b8q", "a2b1n", "h2h4"]),
-        (position, ["e1h1", "a2b1q", "b7b8r", "b1b8", "h2h4"]),
-        (Position::chess960(123, 876), ["a2a4", "a7a5", "h2h3", "h7h5", "b2b4"]),
+    for (position, bound, moves) in [
+        (position.clone(), None, ["d5c6", "e8h8", "b7b8q", "a2b1n", "h2h4"]),
+        (position, Some(Bound::Upper), ["e1h1", "a2b1q", "b7b8r", "b1b8", "h2h4"]),
+        (Position::chess960(123, 876), Some(Bound::Exact), ["a2a4", "a7a5", "h2h3", "h7h5", "b2b4"]),
     ] {
         let (start, mut current) = (position.clone(), position);
-        let mut game = Game { start, outcome: Outcome::BlackWins, moves: Vec::new() };
+        let mut game = Game { start, outcome: Outcome::BlackWins, bound, moves: Vec::new() };
         for (score, text) in (-2..).zip(moves) {
             let best = current.parse_move(text).unwrap_or_else(|| panic!("{text} at {}", current.fen(true)));
             game.moves.push(ScoredMove { mv: best, score: score * 16_000 });
@@ -335,6 +375,7 @@ fn verify_finds_errors() {
         (9, "bad start"),
         (24, ""),
         (30, ""),
+        (31, "129 is not a bound; bounds are 1 to 3, and 0 is none"),
         (32, "game 1, byte 32 "),
         (first + 32 + 4 * 7, &format!("game 2, byte {} ", first + 32 + 4 * 7)),
     ] {
@@ -485,7 +526,7 @@ fn statistics_tell_data_apart() {
             let first = start.parse_move("g1f3").unwrap();
             let second = start.make(first).parse_move("g8f6").unwrap();
             let moves = [first, second].into_iter().zip(scores).map(|(mv, score)| ScoredMove { mv, score }).collect();
-            shard.push(&Game { start, outcome, moves });
+            shard.push(&Game { start, outcome, bound: None, moves });
         }
         shard.save(&folder.join(name), 0, &[], &[]).unwrap()
     };
@@ -533,7 +574,7 @@ fn results_that_follow_the_scores_have_their_scale() {
         let wins = 1000.0 / (1.0 + (-f64::from(score + 5) / 205.0).exp());
         for game in 0..1000 {
             let outcome = if f64::from(game) < wins { Outcome::WhiteWins } else { Outcome::BlackWins };
-            shard.push(&Game { start: start.clone(), outcome, moves: vec![ScoredMove { mv, score }] });
+            shard.push(&Game { start: start.clone(), outcome, bound: None, moves: vec![ScoredMove { mv, score }] });
         }
     }
     let file = shard.save(&scratch("scale"), 0, &[], &[]).unwrap();

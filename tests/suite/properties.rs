@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn damaged_games_are_errors(position in position(), bytes in vec(any::<u8>(), 0..99), edits in edits()) {
         let mut raw = Vec::new();
-        Game { start: position, outcome: Outcome::Draw, moves: Vec::new() }.write(&mut raw);
+        Game { start: position, outcome: Outcome::Draw, bound: None, moves: Vec::new() }.write(&mut raw);
         raw.truncate(32);
         raw.extend_from_slice(&bytes);
         properties::games(&edited(raw, edits));
@@ -132,7 +132,7 @@ proptest! {
     fn damaged_shards_are_errors(positions in vec(position(), 1..4), edits in edits()) {
         let mut raw = Vec::new();
         for start in positions {
-            Game { start, outcome: Outcome::Draw, moves: Vec::new() }.write(&mut raw);
+            Game { start, outcome: Outcome::Draw, bound: None, moves: Vec::new() }.write(&mut raw);
         }
         properties::shard(&edited(zstd::encode_all(&raw[..], 1).unwrap(), edits), &SHARD);
     }

@@ -12,10 +12,12 @@
 //! So no sum depends on the number of threads, no two threads write the same weight, and no thread needs its own copy
 //! of the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a block.
 
+use crate::data::bound;
 use crate::network::{
     FeatureSet, Features, Forward, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile, add,
 };
 use bulletformat::{BulletFormat, ChessBoard};
+use kiln::search::Bound;
 use kiln_gen::network::Head;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -35,10 +37,32 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Returns the target λ · result + (1 − λ) · σ(score / [`SCALE`]), from 0 to 1, for the side to move.
-    pub fn target(self, board: &ChessBoard) -> f32 {
+    /// Returns the target λ · result + (1 − λ) · σ(score / [`SCALE`]) for the side to move, which is a bound if the score
+    /// is one.
+    pub fn target(self, board: &ChessBoard) -> Target {
         let score = sigmoid(f32::from(board.score()) / f32::from(SCALE));
-        self.wdl * board.result() + (1.0 - self.wdl) * score
+        Target { points: self.wdl * board.result() + (1.0 - self.wdl) * score, bound: bound(board) }
+    }
+}
+
+/// What the expected points of a position should be.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// From 0 to 1.
+    pub points: f32,
+    /// Whether fewer or more points are as good.
+    pub bound: Option<Bound>,
+}
+
+impl Target {
+    /// Returns the error of predicted points, which is 0 where the bound allows them.
+    fn error(self, predicted: f32) -> f32 {
+        let error = predicted - self.points;
+        match self.bound {
+            Some(Bound::Upper) => error.max(0.0),
+            Some(Bound::Lower) => error.min(0.0),
+            Some(Bound::Exact) | None => error,
+        }
     }
 }
 
@@ -49,7 +73,8 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
 /// Runs batches through a network. Owns the buffers for activations and gradients.
 ///
 /// The methods take positions as a function from index to position, for the indices below `count`. The loss of a
-/// position is (σ(output) − target)², and the penalty of [`Objective::sparsity`].
+/// position is (σ(output) − target)², nothing where the target is a bound that allows the output, and the penalty of
+/// [`Objective::sparsity`].
 pub struct BatchProcessor {
     feature_set: FeatureSet,
     blocks: Vec<Block>,
@@ -62,7 +87,7 @@ struct Block {
     features: Features,
     inverse: Inverse,
     /// Targets by position.
-    targets: Vec<f32>,
+    targets: Vec<Target>,
     /// Derivatives of the loss by (position, sum of the head's first layer).
     deltas: Vec<f32>,
     /// Network outputs by position, in units of [`SCALE`] centipawns.
@@ -380,9 +405,9 @@ fn single_output<'a>(
 }
 
 /// Adds the loss of an output to `loss`. Returns its derivative with respect to the output.
-fn add_loss(loss: &mut f64, output: f32, target: f32) -> f32 {
+fn add_loss(loss: &mut f64, output: f32, target: Target) -> f32 {
     let predicted = sigmoid(output);
-    let error = predicted - target;
+    let error = target.error(predicted);
     *loss += f64::from(error * error);
     2.0 * error * predicted * (1.0 - predicted)
 }

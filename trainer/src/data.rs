@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::board::Position;
 use kiln::data::{Game, is_trainable, shards};
+use kiln::search::Bound;
 use kiln::types::{Bitboard, Color, Square};
 use kiln_gen::network::Asset;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -63,7 +64,8 @@ impl Dataset {
     }
 
     /// Mixes the scores of the training positions with a network's evaluation, in expected points. `trust` is the part
-    /// of the score, from 0 to 1, by the ply of the variation; the last is also that of all later plies.
+    /// of the score, from 0 to 1, by the ply of the variation; the last is also that of all later plies. A score that is
+    /// a bound is replaced by the evaluation where it allows that, and is no bound any more.
     ///
     /// # Errors
     /// If the network has another quantisation than that of the trainer.
@@ -76,7 +78,13 @@ impl Dataset {
         let scores = BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i]);
         for (board, taught) in positions.iter_mut().zip(scores) {
             let trust = trust[ply(board).min(trust.len() - 1)];
-            let points = trust * sigmoid(f32::from(board.score) / unit) + (1.0 - trust) * sigmoid(taught / unit);
+            let [searched, taught] = [f32::from(board.score), taught].map(|score| sigmoid(score / unit));
+            let points = match bound(board) {
+                Some(Bound::Upper) => taught.min(searched),
+                Some(Bound::Lower) => taught.max(searched),
+                Some(Bound::Exact) | None => trust * searched + (1.0 - trust) * taught,
+            };
+            board.extra[1] = 0;
             // An `f32` cannot tell points from one much closer to it.
             let points = points.clamp(1e-6, 1.0 - 1e-6);
             board.score = (unit * (points / (1.0 - points)).ln()).round() as i16;
@@ -88,6 +96,11 @@ impl Dataset {
 /// Returns the ply of a training position in its variation, which [`read_shard`] notes.
 fn ply(board: &ChessBoard) -> usize {
     board.extra[0].into()
+}
+
+/// Returns the bound of a training position's score, which [`read_shard`] notes; `None` if the position was played.
+pub fn bound(board: &ChessBoard) -> Option<Bound> {
+    Bound::from_code(board.extra[1])
 }
 
 /// Returns the SHA-256 of the concatenated SHA-256 hashes of shards, given as files or folders of shards.
@@ -109,18 +122,23 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files.concat())
 }
 
-/// Reads one shard.
+/// Reads one shard. Positions of search trees are for training only.
 fn read_shard(file: &Path, plies: Option<usize>, is_validation: fn(&Game) -> bool) -> Result<Dataset> {
     let mut data = Dataset::default();
     for game in kiln::data::read(file)? {
         let game = game?;
-        let positions = if is_validation(&game) { &mut data.validation } else { &mut data.training };
+        let positions = match is_validation(&game) {
+            true if game.bound.is_some() => continue,
+            true => &mut data.validation,
+            false => &mut data.training,
+        };
         let (mut score, mut ply) = (None, 0);
         for (position, scored) in game.positions() {
             ply = if score.replace(scored.score) == Some(scored.score) { ply + 1 } else { 0 };
             if plies.is_none_or(|plies| ply < plies) && is_trainable(&position, scored.mv, scored.score) {
                 let mut board = pack(&position, scored.score, game.outcome.points());
                 board.extra[0] = ply.min(usize::from(u8::MAX)) as u8;
+                board.extra[1] = game.bound.map_or(0, |bound| bound as u8);
                 positions.push(board);
             }
         }
@@ -235,6 +253,7 @@ mod tests {
     use super::*;
     use crate::network::with_quantisation;
     use crate::synthetic;
+    use kiln::data::ScoredMove;
     use kiln::types::PieceType;
     use kiln_gen::network::Header;
 
@@ -320,6 +339,51 @@ mod tests {
         }
         assert!(plies[0] > 0 && plies[1] > 0, "{plies:?}");
         assert!(with(&[0.0]).validation == data.validation, "what is validated is the search");
+    }
+
+    #[test]
+    fn bounds_are_trained_on_and_give_way_to_a_teacher() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("games.viri.zst");
+        fs::write(&file, synthetic::shard(600, 1).unwrap()).unwrap();
+        let bounds = [None, Some(Bound::Upper), Some(Bound::Lower)];
+        let mut raw = Vec::new();
+        for game in kiln::data::read(&file).unwrap() {
+            let game = game.unwrap();
+            let trainable =
+                |(position, scored): &(Position, ScoredMove)| is_trainable(position, scored.mv, scored.score);
+            for ((start, scored), bound) in game.positions().filter(trainable).zip(bounds.into_iter().cycle()) {
+                Game { start, outcome: game.outcome, bound, moves: vec![scored] }.write(&mut raw);
+            }
+        }
+        fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+        let read = || Dataset::read(std::slice::from_ref(&file), &[], None).unwrap();
+        let data = read();
+        let count = |wanted| data.training.iter().filter(|board| bound(board) == wanted).count();
+        assert!(bounds.iter().all(|&bound| count(bound) > data.training.len() / 4));
+        assert!(data.validation.len() > 1 && data.validation.iter().all(|board| bound(board).is_none()));
+
+        let teacher = Asset::random(with_quantisation(Header::plain(32)), 1);
+        let network = Network::from_asset(&teacher, false).unwrap();
+        let mut mixed = read();
+        mixed.mix_scores(&teacher, &[1.0]).unwrap();
+        let positions = &data.training;
+        let taught = BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i]);
+        let mut moved = 0;
+        for ((before, after), taught) in positions.iter().zip(&mixed.training).zip(taught) {
+            let score = f32::from(before.score);
+            let expected = match bound(before) {
+                Some(Bound::Upper) => score.min(taught),
+                Some(Bound::Lower) => score.max(taught),
+                _ => score,
+            };
+            let within = |score: f32| score.clamp(-5000.0, 5000.0);
+            let difference = within(f32::from(after.score)) - within(expected);
+            assert!(difference.abs() <= 1.0 + expected.abs() / 50.0, "{expected} {}", after.score);
+            assert_eq!(bound(after), None);
+            moved += usize::from(after.score != before.score);
+        }
+        assert!(moved > positions.len() / 10 && moved < positions.len() / 2, "{moved} of {}", positions.len());
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn shard(games: usize, seed: u64) -> io::Result<Vec<u8>> {
             ..=-200 => Outcome::BlackWins,
             _ => Outcome::Draw,
         };
-        Game { start, outcome, moves: plies }.write(&mut bytes);
+        Game { start, outcome, bound: None, moves: plies }.write(&mut bytes);
     }
     zstd::encode_all(&bytes[..], 3)
 }

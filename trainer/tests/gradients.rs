@@ -1,6 +1,7 @@
 //! Gradients agree with finite differences of the loss, for all tensors of all architectures.
 
 use bulletformat::ChessBoard;
+use kiln::search::Bound;
 use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, Objective};
 use kiln_trainer::network::Network;
@@ -71,6 +72,12 @@ fn gradients_agree_with_finite_differences() {
     check(single.clone(), 0.0, &positions);
     check(Header { inputs: buckets.clone(), ..single.clone() }, 0.0, &positions);
     check(Header { inputs: pairs.clone(), ..single.clone() }, 0.0, &positions);
+    // Of scores that are bounds, some allow the output and others do not.
+    let mut bounds = positions.clone();
+    for (board, bound) in bounds.iter_mut().zip([Bound::Upper, Bound::Lower, Bound::Exact].into_iter().cycle()) {
+        board.extra[1] = bound as u8;
+    }
+    check(single.clone(), 0.0, &bounds);
     for first in [16, 32] {
         let head = Head::Layers { first, second: 32 };
         check(Header { head, ..single.clone() }, 0.0, &positions);

@@ -98,6 +98,8 @@ fn share(part: impl TryInto<u64>, whole: impl TryInto<u64>) -> f64 {
 }
 
 struct Statistics {
+    /// Positions of search trees, which count nowhere else.
+    trees: u64,
     plies: u64,
     trainable: u64,
     outcomes: [u64; 3],
@@ -121,6 +123,7 @@ struct Statistics {
 impl Statistics {
     fn new() -> Self {
         Self {
+            trees: 0,
             plies: 0,
             trainable: 0,
             outcomes: [0; 3],
@@ -137,6 +140,10 @@ impl Statistics {
     }
 
     fn add(&mut self, game: &Game) {
+        if game.bound.is_some() {
+            self.trees += 1;
+            return;
+        }
         self.plies += game.moves.len() as u64;
         self.outcomes[game.outcome as usize] += 1;
         self.lengths[(game.moves.len() / LENGTH_STEP).min(LENGTH_END / LENGTH_STEP)] += 1;
@@ -341,6 +348,9 @@ impl Statistics {
         line(format_args!("plies      {}, {:.1} per game", self.plies, of.plies));
         let percent = 100.0 * share(self.trainable, self.plies);
         line(format_args!("positions  {} for training, {percent:.1} % of the plies", self.trainable));
+        if self.trees > 0 {
+            line(format_args!("trees      {} positions more of search trees; the rest is without them", self.trees));
+        }
         let [black, draws, white] = [Outcome::BlackWins, Outcome::Draw, Outcome::WhiteWins]
             .map(|outcome| 100.0 * share(self.outcomes[outcome as usize], of.games));
         line(format_args!("outcomes   {white:.1} % White, {draws:.1} % drawn, {black:.1} % Black"));

@@ -1,5 +1,6 @@
 //! Self-play: openings and games.
 
+use super::tree::Tree;
 use crate::board::{GameHistory, Position};
 use crate::data::random::below;
 use crate::data::{Game, Outcome, Run, ScoredMove, is_trainable, rule_outcome};
@@ -37,6 +38,8 @@ pub struct SelfPlay<'a> {
     evaluator: Evaluator,
     limits: Limits,
     nodes: u64,
+    /// Positions of the search trees since [`SelfPlay::take_trees`].
+    trees: Vec<Game>,
     rng: Xoshiro256PlusPlus,
 }
 
@@ -57,7 +60,16 @@ impl<'a> SelfPlay<'a> {
             ..Limits::default()
         };
         let session = Session::new(network, run.hash, 1)?;
-        Ok(Self { run, book, session, evaluator: Evaluator::new(network.clone()), limits, nodes: 0, rng })
+        Ok(Self {
+            run,
+            book,
+            session,
+            evaluator: Evaluator::new(network.clone()),
+            limits,
+            nodes: 0,
+            trees: Vec::new(),
+            rng,
+        })
     }
 
     /// Returns the number of nodes searched so far.
@@ -78,6 +90,11 @@ impl<'a> SelfPlay<'a> {
             }
         }
         Err(format!("no balanced opening among {MAX_REJECTED} in a row"))
+    }
+
+    /// Returns the [positions of the trees](Tree) of all searches since the last call.
+    pub fn take_trees(&mut self) -> Vec<Game> {
+        std::mem::take(&mut self.trees)
     }
 
     /// Returns at most `Run::branches` branches of a game: each a short game with one search, after a random move in a
@@ -130,12 +147,7 @@ impl<'a> SelfPlay<'a> {
         let (pv, score) = self.search(&start, &history);
         let moves: Vec<ScoredMove> = pv.into_iter().map(|mv| ScoredMove { mv, score }).collect();
         // The game is seldom over after the variation.
-        let outcome = match i32::from(score) {
-            score if score > self.run.opening_score => Outcome::WhiteWins,
-            score if score < -self.run.opening_score => Outcome::BlackWins,
-            _ => Outcome::Draw,
-        };
-        Some(Game { start, outcome, moves })
+        Some(Game { start, outcome: outcome_of(score.into(), self.run), bound: None, moves })
     }
 
     /// Follows a random line of the search below a position, as far as the transposition table knows balanced
@@ -176,8 +188,10 @@ impl<'a> SelfPlay<'a> {
 
     /// Returns the plies of the principal variation to play, and the score from White's point of view.
     fn search(&mut self, position: &Position, history: &GameHistory) -> (Pv, i16) {
-        let mut result = self.session.position(position).history(history).limits(&self.limits).run_here(&mut ());
+        let mut tree = Tree::new(self.run);
+        let mut result = self.session.position(position).history(history).limits(&self.limits).run_here(&mut tree);
         self.nodes += result.nodes;
+        self.trees.extend(tree.games(position));
         assert!(result.best().is_some(), "the game is not over");
         result.pv.truncate(self.run.pv_plies);
         // All scores fit into an i16.
@@ -189,7 +203,8 @@ impl<'a> SelfPlay<'a> {
         self.session.clear_histories();
         let is_adjudicated = !chance(self.run.unadjudicated_percent, &mut self.rng);
         let mut adjudicator = Adjudicator::default();
-        let mut game = Game { start: start.clone(), outcome: Outcome::Draw, moves: Vec::with_capacity(200) };
+        let mut game =
+            Game { start: start.clone(), outcome: Outcome::Draw, bound: None, moves: Vec::with_capacity(200) };
         let (mut position, mut history) = (start, GameHistory::new());
         loop {
             let (pv, score) = self.search(&position, &history);
@@ -217,8 +232,17 @@ impl<'a> SelfPlay<'a> {
 }
 
 /// Returns whether the side to move is not in check and cannot win material by static exchange evaluation.
-fn is_quiet(position: &Position) -> bool {
+pub fn is_quiet(position: &Position) -> bool {
     !position.in_check() && !position.moves().iter().any(|&mv| mv.is_noisy() && position.see_ge(mv, 1))
+}
+
+/// Returns the outcome that a score, in centipawns for White, foretells.
+pub fn outcome_of(score: i32, run: &Run) -> Outcome {
+    match score {
+        score if score > run.opening_score => Outcome::WhiteWins,
+        score if score < -run.opening_score => Outcome::BlackWins,
+        _ => Outcome::Draw,
+    }
 }
 
 /// Returns a score as thousandths of a win, roughly: differences matter less the higher a score is.
