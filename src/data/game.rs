@@ -2,8 +2,7 @@
 
 use super::packed;
 use crate::board::{GameHistory, Position};
-use crate::search::Bound;
-use crate::types::{Color, Move, MoveKind, PieceType, Square};
+use crate::types::{Bound, Color, Move, MoveKind, PieceType, Square};
 
 /// The outcome of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +98,7 @@ impl Game {
     ///
     /// # Errors
     /// If the rules decide the game otherwise or, where they do not decide it, if the last score does not favour the
-    /// winner. Positions of search trees have only the score.
+    /// winner. That of a position of a search tree is compared with its score alone.
     pub fn check_outcome(&self) -> Result<(), String> {
         let (mut position, mut history) = (self.start.clone(), GameHistory::new());
         for scored in &self.moves {

@@ -3,8 +3,7 @@
 
 use super::Outcome;
 use crate::board::{Position, placement};
-use crate::search::Bound;
-use crate::types::{Bitboard, CastlingSide, Color, Piece, PieceType, Rank, Square};
+use crate::types::{Bitboard, Bound, CastlingSide, Color, Piece, PieceType, Rank, Square};
 
 /// The length of a packed position in bytes.
 pub const LENGTH: usize = 32;

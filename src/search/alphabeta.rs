@@ -6,12 +6,12 @@ use super::picker::{MovePicker, Picked, Stage};
 use super::reductions::base_reduction;
 use super::shared::SearchRequest;
 use super::statistics::track;
-use super::transposition::{Bound, TtEntry};
+use super::transposition::TtEntry;
 use super::worker::{Stopped, Worker};
 use super::{MAX_PLY, Pv};
 use crate::board::Position;
 use crate::tablebases::Wdl;
-use crate::types::{Move, Score};
+use crate::types::{Bound, Move, Score};
 use arrayvec::ArrayVec;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -28,10 +28,10 @@ pub use session::{Search, Session};
 pub use shared::{SearchRequest, Signals};
 #[cfg(feature = "stats")]
 pub use statistics::table as statistics_table;
-pub use transposition::{Bound, MAX_MEGABYTES, TranspositionTable, TtEntry};
+pub use transposition::{MAX_MEGABYTES, TranspositionTable, TtEntry};
 
 use crate::board::Position;
-use crate::types::{Move, Score};
+use crate::types::{Bound, Move, Score};
 use arrayvec::ArrayVec;
 use std::time::Duration;
 
@@ -165,7 +165,7 @@ pub trait Sink {
         u64::MAX
     }
 
-    /// Receives what the first thread found of a position of the tree, perhaps not for the last time.
+    /// Receives what the first thread found of a position of the tree, each time that it has searched it.
     fn searched(&mut self, _position: &Position, _result: &TtEntry) {}
 }
 

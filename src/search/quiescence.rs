@@ -4,10 +4,10 @@
 use super::parameters as p;
 use super::picker::{MovePicker, Picked};
 use super::statistics::track;
-use super::transposition::{Bound, TtEntry};
+use super::transposition::TtEntry;
 use super::worker::{Stopped, Worker};
 use crate::board::Position;
-use crate::types::{Bitboard, Score};
+use crate::types::{Bitboard, Bound, Score};
 
 impl Worker<'_> {
     /// Returns the fail-soft score of a position once the noisy moves are played out. The side to move may also stand

@@ -4,7 +4,7 @@ use super::huge_pages::{self, OutOfMemory};
 use super::parameters as p;
 use crate::maps::MmapRaw;
 use crate::simd;
-use crate::types::{Move, Score};
+use crate::types::{Bound, Move, Score};
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -20,18 +20,6 @@ const NO_EVAL: i16 = i16::MIN;
 
 /// The largest table that may be requested, in MB. A 32-bit system has little memory to address.
 pub const MAX_MEGABYTES: usize = if cfg!(target_pointer_width = "64") { 1 << 20 } else { 512 };
-
-/// How a score relates to the true score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Bound {
-    /// The true score is at most this (fail-low).
-    Upper = 1,
-    /// The true score is at least this (fail-high).
-    Lower = 2,
-    /// The true score is this.
-    Exact = 3,
-}
 
 /// What the table knows of a position.
 ///
@@ -51,14 +39,6 @@ pub struct TtEntry {
     pub bound: Option<Bound>,
     /// Whether the position was ever searched as a PV node.
     pub tt_pv: bool,
-}
-
-impl Bound {
-    /// Returns the bound with this code, if there is one.
-    #[inline]
-    pub fn from_code(code: u8) -> Option<Self> {
-        [Self::Upper, Self::Lower, Self::Exact].into_iter().find(|&bound| bound as u8 == code)
-    }
 }
 
 impl TtEntry {

@@ -12,7 +12,7 @@ pub use bitboard::Bitboard;
 pub use castling::{CastlingRights, CastlingSide};
 pub use moves::{Move, MoveKind};
 pub use piece::{Color, Piece, PieceType};
-pub use score::Score;
+pub use score::{Bound, Score};
 pub use square::{File, Rank, Square};
 pub use win_model::WinModel;
 

@@ -170,6 +170,31 @@ impl fmt::Display for Score {
     }
 }
 
+/// How a score relates to the true score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Bound {
+    /// The true score is at most this (fail-low).
+    Upper = 1,
+    /// The true score is at least this (fail-high).
+    Lower = 2,
+    /// The true score is this.
+    Exact = 3,
+}
+
+impl Bound {
+    /// Returns the bound with this code, if there is one.
+    #[inline]
+    pub fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(Self::Upper),
+            2 => Some(Self::Lower),
+            3 => Some(Self::Exact),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

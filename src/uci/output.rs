@@ -2,9 +2,9 @@
 
 use crate::board::Position;
 use crate::nnue::Network;
-use crate::search::{Bound, Report, Sink};
+use crate::search::{Report, Sink};
 use crate::tools::paint;
-use crate::types::{Move, Score, WinModel};
+use crate::types::{Bound, Move, Score, WinModel};
 use std::fmt::{self, Arguments, Write as _};
 use std::fs::File;
 use std::io::Write;

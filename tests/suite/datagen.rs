@@ -4,8 +4,7 @@
 use crate::common::{kiln, refusal, run, scratch};
 use kiln::board::{GameHistory, Position};
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
-use kiln::search::Bound;
-use kiln::types::Color;
+use kiln::types::{Bound, Color};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::BufReader;

@@ -17,7 +17,7 @@ use crate::network::{
     FeatureSet, Features, Forward, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile, add,
 };
 use bulletformat::{BulletFormat, ChessBoard};
-use kiln::search::Bound;
+use kiln::types::Bound;
 use kiln_gen::network::Head;
 use rayon::prelude::*;
 use std::ops::Range;

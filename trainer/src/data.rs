@@ -7,8 +7,7 @@ use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::board::Position;
 use kiln::data::{Game, is_trainable, shards};
-use kiln::search::Bound;
-use kiln::types::{Bitboard, Color, Square};
+use kiln::types::{Bitboard, Bound, Color, Square};
 use kiln_gen::network::Asset;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -98,7 +97,7 @@ fn ply(board: &ChessBoard) -> usize {
     board.extra[0].into()
 }
 
-/// Returns the bound of a training position's score, which [`read_shard`] notes; `None` if the position was played.
+/// Returns the bound of a position's score, which [`Dataset::read`] notes; `None` if the position was played.
 pub fn bound(board: &ChessBoard) -> Option<Bound> {
     Bound::from_code(board.extra[1])
 }

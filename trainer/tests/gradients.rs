@@ -1,7 +1,7 @@
 //! Gradients agree with finite differences of the loss, for all tensors of all architectures.
 
 use bulletformat::ChessBoard;
-use kiln::search::Bound;
+use kiln::types::Bound;
 use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, Objective};
 use kiln_trainer::network::Network;
