@@ -33,7 +33,7 @@ impl Sink for Tree<'_> {
 }
 
 impl<'a> Tree<'a> {
-    /// Prepares the first search of a run, or the next.
+    /// Prepares for a search.
     pub fn new(run: &'a Run) -> Self {
         Self { run, found: Vec::new() }
     }
@@ -50,17 +50,17 @@ impl<'a> Tree<'a> {
     /// adjudicated.
     fn game(&self, position: &Position, result: &TtEntry) -> Option<Game> {
         let score = position.side_to_move().white_pov(result.score.value());
-        if position.in_check() || score.abs() >= self.run.win[0] {
+        if score.abs() >= self.run.win[0] {
             return None;
         }
         // Where all moves failed low, none is the best.
         let mv = result.best.or_else(|| position.moves().iter().copied().find(|mv| !mv.is_noisy()))?;
-        let game = Game {
+        let scored = ScoredMove { mv, score: score as i16 };
+        (is_trainable(position, mv, scored.score) && is_quiet(position)).then(|| Game {
             start: position.clone(),
             outcome: outcome_of(score, self.run),
             bound: result.bound,
-            moves: vec![ScoredMove { mv, score: score as i16 }],
-        };
-        (is_trainable(position, mv, score as i16) && is_quiet(position)).then_some(game)
+            moves: vec![scored],
+        })
     }
 }
