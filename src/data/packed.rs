@@ -30,7 +30,7 @@ pub fn pack(position: &Position, outcome: Outcome, bound: Option<Bound>) -> [u8;
     bytes[25] = position.halfmove_clock().min(255) as u8;
     bytes[26..28].copy_from_slice(&position.fullmove_number().to_le_bytes());
     bytes[30] = outcome as u8;
-    bytes[31] = bound.map_or(0, |bound| bound as u8);
+    bytes[31] = Bound::code(bound);
     bytes
 }
 

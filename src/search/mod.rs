@@ -159,8 +159,8 @@ pub trait Sink {
     /// have run for a few seconds.
     fn current_move(&mut self, _depth: u32, _mv: Move, _number: usize) {}
 
-    /// Returns how many nodes below a position must be searched for [`Sink::searched`] to be called; by default it never
-    /// is.
+    /// Returns how many nodes below a position must be searched for [`Sink::searched`] to be called; by default it
+    /// never is.
     fn least_nodes(&self) -> u64 {
         u64::MAX
     }

@@ -101,7 +101,7 @@ impl PackedEntry {
             score: entry.score.to_tt(ply),
             raw_eval: entry.raw_eval.map_or(NO_EVAL, |eval| eval.value() as i16),
             depth: (entry.depth + 1).clamp(1, 255) as u8,
-            flags: entry.bound.map_or(0, |bound| bound as u8) | u8::from(entry.tt_pv) << 2 | age << 3,
+            flags: Bound::code(entry.bound) | u8::from(entry.tt_pv) << 2 | age << 3,
         }
     }
 

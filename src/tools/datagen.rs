@@ -55,8 +55,8 @@ pub struct Settings {
     pub pv_plies: usize,
     /// How many branches follow each game: positions of it after a random move, with one search each.
     pub branches: u32,
-    /// How many nodes must have been searched below a position of a search tree to make it a training position; 0 leaves
-    /// all out.
+    /// How many nodes must have been searched below a position of a search tree to make it a training position; 0
+    /// leaves all out.
     pub tree_nodes: u64,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,

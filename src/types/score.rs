@@ -183,7 +183,13 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Returns the bound with this code, if there is one.
+    /// Returns the code of a bound, 0 of none.
+    #[inline]
+    pub fn code(bound: Option<Self>) -> u8 {
+        bound.map_or(0, |bound| bound as u8)
+    }
+
+    /// Returns the bound with this [code](Bound::code), if there is one.
     #[inline]
     pub fn from_code(code: u8) -> Option<Self> {
         match code {

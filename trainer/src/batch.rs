@@ -37,8 +37,8 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Returns the target λ · result + (1 − λ) · σ(score / [`SCALE`]) for the side to move, which is a bound if the score
-    /// is one.
+    /// Returns the target λ · result + (1 − λ) · σ(score / [`SCALE`]) for the side to move, which is a bound if the
+    /// score is one.
     pub fn target(self, board: &ChessBoard) -> Target {
         let score = sigmoid(f32::from(board.score()) / f32::from(SCALE));
         Target { points: self.wdl * board.result() + (1.0 - self.wdl) * score, bound: bound(board) }

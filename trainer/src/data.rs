@@ -63,8 +63,8 @@ impl Dataset {
     }
 
     /// Mixes the scores of the training positions with a network's evaluation, in expected points. `trust` is the part
-    /// of the score, from 0 to 1, by the ply of the variation; the last is also that of all later plies. A score that is
-    /// a bound is replaced by the evaluation where it allows that, and is no bound any more.
+    /// of the score, from 0 to 1, by the ply of the variation; the last is also that of all later plies. A score that
+    /// is a bound is replaced by the evaluation where it allows that, and is no bound any more.
     ///
     /// # Errors
     /// If the network has another quantisation than that of the trainer.
@@ -83,7 +83,7 @@ impl Dataset {
                 Some(Bound::Lower) => taught.max(searched),
                 Some(Bound::Exact) | None => trust * searched + (1.0 - trust) * taught,
             };
-            board.extra[1] = 0;
+            board.extra[1] = Bound::code(None);
             // An `f32` cannot tell points from one much closer to it.
             let points = points.clamp(1e-6, 1.0 - 1e-6);
             board.score = (unit * (points / (1.0 - points)).ln()).round() as i16;
@@ -137,7 +137,7 @@ fn read_shard(file: &Path, plies: Option<usize>, is_validation: fn(&Game) -> boo
             if plies.is_none_or(|plies| ply < plies) && is_trainable(&position, scored.mv, scored.score) {
                 let mut board = pack(&position, scored.score, game.outcome.points());
                 board.extra[0] = ply.min(usize::from(u8::MAX)) as u8;
-                board.extra[1] = game.bound.map_or(0, |bound| bound as u8);
+                board.extra[1] = Bound::code(game.bound);
                 positions.push(board);
             }
         }

@@ -1,8 +1,8 @@
 //! Positions of the search tree as training data.
 //!
-//! A search knows more of the positions in its tree than the static evaluation does, though mostly only a bound of their
-//! score. Learning from them is the idea of TreeStrap (Veness, Silver, Uther and Blair, "Bootstrapping from Game Tree
-//! Search", 2009).
+//! A search knows more of the positions in its tree than the static evaluation does, though mostly only a bound of
+//! their score. Learning from them is the idea of TreeStrap (Veness, Silver, Uther and Blair, "Bootstrapping from Game
+//! Tree Search", 2009).
 
 use super::selfplay::{is_quiet, outcome_of};
 use crate::board::Position;
