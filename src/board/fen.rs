@@ -1,9 +1,8 @@
 //! Forsyth-Edwards notation (FEN). Parsing is strict: it rejects whatever cannot be a position of chess or Chess960,
 //! and says why.
 
-use super::{Keys, Place, Position};
-use crate::simd::Wordboard;
-use crate::types::{Bitboard, CastlingRights, CastlingSide, Color, File, Piece, PieceType, Rank, Square};
+use super::Position;
+use crate::types::{CastlingSide, Color, File, Piece, PieceType, Rank, Square};
 use std::fmt;
 use std::str::FromStr;
 
@@ -80,36 +79,18 @@ impl FromStr for Position {
         if clocks.len() > 2 {
             return Err(field_count());
         }
-        let mut position = Position {
-            attacks: [Wordboard([0; 64]); 2],
-            board: [None; 64],
-            kinds: [Bitboard::EMPTY; 6],
-            colors: [Bitboard::EMPTY; 2],
-            squares: [[Square::A1; 16]; 2],
-            ids: [[0; 6]; 2],
-            castling_squares: Bitboard::EMPTY,
-            keys: Keys::default(),
-            castling: CastlingRights::NONE,
-            en_passant: None,
-            halfmove_clock: parse_number(clocks.first(), 0, FenField::HalfmoveClock)?,
-            fullmove_number: parse_number(clocks.get(1), 1, FenField::FullmoveNumber)?.max(1),
-            side: match side {
-                "w" => Color::White,
-                "b" => Color::Black,
-                _ => return Err(FenError::new(FenField::SideToMove, side, "\"w\" or \"b\"")),
-            },
+        let color = match side {
+            "w" => Color::White,
+            "b" => Color::Black,
+            _ => return Err(FenError::new(FenField::SideToMove, side, "\"w\" or \"b\"")),
         };
-        let pieces = parse_placement(placement)?;
-        check_material(&pieces, placement)?;
-        position.place_pieces(&pieces);
+        let halfmove_clock = parse_number(clocks.first(), 0, FenField::HalfmoveClock)?;
+        let fullmove_number = parse_number(clocks.get(1), 1, FenField::FullmoveNumber)?;
+        let mut position = Position::with_pieces(parse_placement(placement)?, color, halfmove_clock, fullmove_number)
+            .map_err(|expected| FenError::new(FenField::Placement, placement, &expected))?;
         position.parse_castling(castling)?;
         let target = position.parse_en_passant(en_passant)?;
-        position = position.recompute();
-        position.check_checkers(side)?;
-        if let Some(target) = target {
-            position.set_en_passant(target);
-        }
-        Ok(position)
+        position.finish(target).map_err(|expected| FenError::new(FenField::SideToMove, side, expected))
     }
 }
 
@@ -121,7 +102,7 @@ fn parse_number(text: Option<&&str>, default: u16, field: FenField) -> Result<u1
 }
 
 /// Writes the first field of a FEN: the piece placement.
-pub(crate) fn placement(piece_on: impl Fn(Square) -> Option<Piece>) -> String {
+fn placement(piece_on: impl Fn(Square) -> Option<Piece>) -> String {
     let mut text = String::new();
     for rank in Rank::ALL.into_iter().rev() {
         let mut empty = 0;
@@ -180,115 +161,36 @@ fn parse_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
     Ok(pieces)
 }
 
-/// The most pieces of a side.
-const MAX_PIECES: usize = 16;
-/// The most pawns of a side.
-const MAX_PAWNS: usize = 8;
-
-fn check_material(pieces: &[(Piece, Square)], text: &str) -> Result<(), FenError> {
-    let error = |expected: &str| Err(FenError::new(FenField::Placement, text, expected));
-    for color in Color::ALL {
-        let own = pieces.iter().filter(|(piece, _)| piece.color() == color);
-        let count = |kind| own.clone().filter(|(piece, _)| piece.kind() == kind).count();
-        if count(PieceType::King) != 1 {
-            return error("one king on each side");
-        }
-        if own.clone().count() > MAX_PIECES {
-            return error(&format!("at most {MAX_PIECES} pieces on each side"));
-        }
-        if count(PieceType::Pawn) > MAX_PAWNS {
-            return error(&format!("at most {MAX_PAWNS} pawns on each side"));
-        }
-    }
-    let is_edge = |square: Square| matches!(square.rank(), Rank::First | Rank::Eighth);
-    if pieces.iter().any(|&(piece, square)| piece.kind() == PieceType::Pawn && is_edge(square)) {
-        return error("no pawn on the first or last rank");
-    }
-    Ok(())
-}
-
 impl Position {
-    /// Puts the pieces on the empty board and assigns their ids.
-    fn place_pieces(&mut self, pieces: &[(Piece, Square)]) {
-        let mut next_id = [1; 2];
-        for &(piece, square) in pieces {
-            let id = if piece.kind() == PieceType::King {
-                0
-            } else {
-                next_id[piece.color()] += 1;
-                next_id[piece.color()] - 1
-            };
-            self.add_piece(Place::new(piece, id), square, &mut Keys::default());
-        }
-    }
-
     fn parse_castling(&mut self, text: &str) -> Result<(), FenError> {
-        let error = |expected| Err(FenError::new(FenField::Castling, text, expected));
+        let error = |expected| FenError::new(FenField::Castling, text, expected);
         if text == "-" {
             return Ok(());
         }
         for letter in text.chars() {
             let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
             let home = Rank::First.relative(color);
+            let rooks = || (self.pieces(color, PieceType::Rook) & home.into()).into_iter();
             let king = self.king(color);
-            if king.rank() != home {
-                return error("castling rights only for a king on its own first rank");
-            }
-            let rooks = self.pieces(color, PieceType::Rook) & home.into();
-            let rooks_on = |side: CastlingSide| {
-                rooks.into_iter().filter(move |rook| (*rook > king) == (side == CastlingSide::King))
-            };
             let rook = match letter.to_ascii_lowercase() {
-                'k' => rooks_on(CastlingSide::King).last(),
-                'q' => rooks_on(CastlingSide::Queen).next(),
-                file @ 'a'..='h' => {
-                    File::from_letter(file).map(|file| Square::new(file, home)).filter(|&square| rooks.has(square))
-                }
-                _ => return error("\"-\", or letters KQkq, or files A-H and a-h of the rooks"),
+                'k' => rooks().filter(|&rook| rook > king).last(),
+                'q' => rooks().find(|&rook| rook < king),
+                file @ 'a'..='h' => File::from_letter(file).map(|file| Square::new(file, home)),
+                _ => return Err(error("\"-\", or letters KQkq, or files A-H and a-h of the rooks")),
             };
-            let Some(rook) = rook else {
-                return error("a rook on the king's rank for each castling right");
-            };
-            let side = if rook > king { CastlingSide::King } else { CastlingSide::Queen };
-            if self.castling.rook(color, side).is_some() {
-                return error("at most one right for each color and castling side");
-            }
-            self.castling.grant(color, side, rook.file());
+            self.grant_castling(color, rook).map_err(error)?;
         }
         Ok(())
     }
 
     fn parse_en_passant(&self, text: &str) -> Result<Option<Square>, FenError> {
-        let error = |expected| Err(FenError::new(FenField::EnPassant, text, expected));
+        let error = |expected| FenError::new(FenField::EnPassant, text, expected);
         if text == "-" {
             return Ok(None);
         }
-        let Some(target) = Square::from_name(text) else {
-            return error("\"-\" or a square such as e3");
-        };
-        let (us, them) = (self.side, !self.side);
-        if target.rank() != Rank::Sixth.relative(us) {
-            return error("a square on the third rank with Black to move, or on the sixth with White to move");
-        }
-        let pawn = target.forward(them);
-        let origin = target.forward(us);
-        if self.piece_on(pawn) != Some(Piece::new(them, PieceType::Pawn)) {
-            return error("a square that an enemy pawn has just passed");
-        }
-        if self.piece_on(target).is_some() || self.piece_on(origin).is_some() {
-            return error("an empty square, with the empty square behind it from which the pawn came");
-        }
+        let target = Square::from_name(text).ok_or_else(|| error("\"-\" or a square such as e3"))?;
+        self.check_en_passant(target).map_err(error)?;
         Ok(Some(target))
-    }
-
-    fn check_checkers(&self, side: &str) -> Result<(), FenError> {
-        if self.is_attacked(self.king(!self.side), self.side) {
-            return Err(FenError::new(FenField::SideToMove, side, "the side that is in check to be the side to move"));
-        }
-        if self.checkers().len() > 2 {
-            return Err(FenError::new(FenField::SideToMove, side, "at most two pieces giving check"));
-        }
-        Ok(())
     }
 
     /// Writes the position as a FEN. Castling rights are written `KQkq` where that is unambiguous and else as the

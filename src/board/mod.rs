@@ -14,10 +14,9 @@ mod pgn;
 mod place;
 mod san;
 mod see;
+mod setup;
 
 pub use chess960::CHESS960_POSITIONS;
-#[cfg(feature = "tools")]
-pub(crate) use fen::placement;
 pub use fen::{FenError, FenField};
 pub use game_history::{GameHistory, Status};
 pub use keys::Keys;

@@ -2,8 +2,8 @@
 //! game, and in the last byte, which viriformat leaves unused, the bound of a score.
 
 use super::Outcome;
-use crate::board::{Position, placement};
-use crate::types::{Bitboard, Bound, CastlingSide, Color, Piece, PieceType, Rank, Square};
+use crate::board::Position;
+use crate::types::{Bitboard, Bound, CastlingSide, Color, Piece, PieceType, Square};
 
 /// The length of a packed position in bytes.
 pub const LENGTH: usize = 32;
@@ -54,18 +54,13 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome, Option<Bound>)
         return Err(format!("{} pieces are on the board; at most {MAX_PIECES} are allowed", occupied.len()));
     }
     let codes = u128::from(low) | u128::from(high) << 64;
-    let mut board = [None; 64];
-    let mut castling = String::new();
+    let (mut board, mut unmoved_rooks) = ([None; 64], Bitboard::EMPTY);
     for (i, square) in occupied.into_iter().enumerate() {
         let code = (codes >> (4 * i)) as u8 & 15;
         let color = if code & 8 == 0 { Color::White } else { Color::Black };
         let kind = match code & 7 {
             UNMOVED_ROOK => {
-                if square.rank() != Rank::First.relative(color) {
-                    return Err(format!("the rook on {square} may castle, but is not on its first rank"));
-                }
-                let letter = square.file().letter();
-                castling.push(if color == Color::White { letter.to_ascii_uppercase() } else { letter });
+                unmoved_rooks |= square.into();
                 PieceType::Rook
             }
             code => PieceType::from_index(code.into())
@@ -73,16 +68,13 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome, Option<Bound>)
         };
         board[square] = Some(Piece::new(color, kind));
     }
-    if castling.is_empty() {
-        castling.push('-');
-    }
     let [flags, clock, move_low, move_high, _, _, outcome, bound] = state.to_le_bytes();
     let en_passant = match flags & !BLACK {
-        NO_SQUARE => "-".into(),
-        square => Square::from_index(square.into()).map(|square| square.to_string()).ok_or_else(|| {
+        NO_SQUARE => None,
+        square => Some(Square::from_index(square.into()).ok_or_else(|| {
             let last = Square::COUNT - 1;
             format!("{square} is not an en passant square; squares are 0 to {last}, and {NO_SQUARE} is none")
-        })?,
+        })?),
     };
     let outcome = match outcome {
         0 => Outcome::BlackWins,
@@ -100,10 +92,20 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome, Option<Bound>)
             format!("{code} is not a bound; bounds are {first} to {last}, and 0 is none")
         })?),
     };
-    let rows = placement(|square| board[square]);
-    let side = if flags & BLACK == 0 { 'w' } else { 'b' };
-    let number = u16::from_le_bytes([move_low, move_high]).max(1);
-    let fen = format!("{rows} {side} {castling} {en_passant} {clock} {number}");
-    let position = fen.parse().map_err(|error| format!("{error}"))?;
+    let side = if flags & BLACK == 0 { Color::White } else { Color::Black };
+    let number = u16::from_le_bytes([move_low, move_high]);
+    // In the order of a FEN, which that of the ids is.
+    let pieces = Square::ALL.into_iter().map(Square::flip_rank).filter_map(|square| Some((board[square]?, square)));
+    let bad = |part: &str, expected: &str| format!("bad {part}: expected {expected}");
+    let mut position =
+        Position::with_pieces(pieces, side, clock.into(), number).map_err(|expected| bad("pieces", &expected))?;
+    for rook in unmoved_rooks {
+        let color = position.piece_on(rook).expect("a rook is there").color();
+        position.grant_castling(color, Some(rook)).map_err(|expected| bad("castling rights", expected))?;
+    }
+    if let Some(target) = en_passant {
+        position.check_en_passant(target).map_err(|expected| bad("en passant square", expected))?;
+    }
+    let position = position.finish(en_passant).map_err(|expected| bad("side to move", expected))?;
     Ok((position, outcome, bound))
 }
