@@ -3,7 +3,7 @@
 
 use crate::batch::{BatchProcessor, sigmoid};
 use crate::network::{Network, SCALE};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use bulletformat::ChessBoard;
 use kiln::board::Position;
 use kiln::data::{Game, is_trainable, shards};
@@ -38,7 +38,7 @@ impl Dataset {
     /// depend on the files.
     ///
     /// # Errors
-    /// If a file cannot be read or is not a shard of games, or if no training or no validation position remains.
+    /// If a file cannot be read or is not a shard of games.
     pub fn read(training: &[PathBuf], validation: &[PathBuf], plies: Option<usize>) -> Result<Self> {
         let mut data = Self::default();
         let mut read = |paths, is_validation: fn(&Game) -> bool| -> Result<()> {
@@ -53,12 +53,6 @@ impl Dataset {
         };
         read(training, if validation.is_empty() { is_validation } else { |_| false })?;
         read(validation, |_| true)?;
-        ensure!(
-            !data.training.is_empty() && !data.validation.is_empty(),
-            "the data has {} training and {} validation positions; at least 1 of each is needed",
-            data.training.len(),
-            data.validation.len()
-        );
         Ok(data)
     }
 

@@ -8,5 +8,6 @@ pub mod factoriser;
 pub mod floats;
 pub mod grow;
 pub mod network;
+pub mod pairs;
 pub mod run;
 pub mod synthetic;

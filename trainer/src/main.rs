@@ -4,6 +4,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use kiln::tools::interrupt;
 use kiln::tools::progress::{ProgressDisplay, short};
 use kiln_trainer::config::Config;
+use kiln_trainer::pairs;
 use kiln_trainer::run::{QuantisationError, Training};
 use lexopt::{Arg, Parser, ValueExt};
 use std::cell::RefCell;
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 
-const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N]; \"kiln-trainer help\" says more";
+const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N], or pairs STATES NEW SHARDS... [--threads N]; \
+                     \"kiln-trainer help\" says more";
 
 const HELP: &str = "\
 Trains networks for Kiln on the CPU.
@@ -29,6 +31,10 @@ Trains networks for Kiln on the CPU.
   kiln-trainer check CONFIG.toml [--threads N]
                           compare the quantised NAME.nnue.zst with the trained network
                           on validation positions
+  kiln-trainer pairs STATES.nnue.zst NEW.nnue.zst SHARDS... [--threads N]
+                          give a network with threat states features of pairs of pieces
+                          in their place, so that it evaluates nearly the same in the
+                          positions of these shards or folders of shards
   kiln-trainer help | --help | -h
                           show this text
 
@@ -38,11 +44,14 @@ depend on it. docs/training.md describes the run file.
 
 /// Maximum number of positions that `check` compares.
 const CHECK_POSITIONS: usize = 100_000;
+/// Number of positions that `pairs` draws.
+const PAIRS_POSITIONS: usize = 6_000_000;
 
 #[derive(Clone, Copy)]
 enum Action {
     Fit,
     Check,
+    Pairs,
 }
 
 fn main() -> ExitCode {
@@ -56,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<()> {
-    let (mut action, mut file, mut threads) = (None, None, 0);
+    let (mut action, mut files, mut threads) = (None, Vec::new(), 0);
     let mut arguments = Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
@@ -72,6 +81,7 @@ fn run() -> Result<()> {
                 action = Some(match value.to_str() {
                     Some("fit") => Action::Fit,
                     Some("check") => Action::Check,
+                    Some("pairs") => Action::Pairs,
                     Some("help") => {
                         print!("{HELP}");
                         return Ok(());
@@ -79,16 +89,22 @@ fn run() -> Result<()> {
                     _ => bail!("unknown command {value:?}\n{USAGE}"),
                 });
             }
-            Arg::Value(value) if file.is_none() => file = Some(PathBuf::from(value)),
+            Arg::Value(value) => files.push(PathBuf::from(value)),
             other => return Err(other.unexpected()).context(USAGE),
         }
     }
-    let (Some(action), Some(file)) = (action, file) else { bail!("a command and a run file are required\n{USAGE}") };
+    let Some(action) = action else { bail!("a command and a run file are required\n{USAGE}") };
     // Rayon takes 0 as the number of logical processors.
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
-    match action {
-        Action::Fit => fit(&file),
-        Action::Check => check(&file),
+    match (action, &files[..]) {
+        (Action::Fit, [file]) => fit(file),
+        (Action::Check, [file]) => check(file),
+        (Action::Pairs, [states, new, shards @ ..]) if !shards.is_empty() => {
+            pairs::convert(states, new, shards, PAIRS_POSITIONS, |line| println!("{line}"))
+        }
+        (Action::Pairs, _) => bail!("pairs needs two networks and shards\n{USAGE}"),
+        (_, []) => bail!("a command and a run file are required\n{USAGE}"),
+        (_, [_, rest @ ..]) => bail!("unexpected argument {:?}\n{USAGE}", rest[0]),
     }
 }
 

@@ -185,6 +185,17 @@ impl Tensor {
         self.values.as_chunks().0
     }
 
+    /// Returns the values as rows of [`TILE`] numbers, to change them.
+    pub(crate) fn rows_mut(&mut self) -> &mut [Row] {
+        self.values.as_chunks_mut().0
+    }
+
+    /// Clamps the values to the limit, as each update does.
+    pub(crate) fn clamp(&mut self) {
+        let limit = self.limit;
+        self.values.iter_mut().for_each(|value| *value = value.clamp(-limit, limit));
+    }
+
     /// Returns the gradient as rows of [`TILE`] numbers.
     pub(crate) fn gradient_rows(&mut self) -> &mut [Row] {
         self.gradient.as_chunks_mut().0

@@ -29,7 +29,7 @@ const OVERFITTING: usize = 3;
 const CHECKPOINT: &str = ".checkpoint";
 
 /// The [`SAMPLES`] whose expected scores are stored in the asset, to test implementations.
-const EXPECTED: [&str; 4] = [SAMPLES[0], SAMPLES[1], SAMPLES[2], SAMPLES[5]];
+pub(crate) const EXPECTED: [&str; 4] = [SAMPLES[0], SAMPLES[1], SAMPLES[2], SAMPLES[5]];
 
 /// A training run with the dataset of its stage in memory.
 pub struct Training {
@@ -460,6 +460,12 @@ fn commit() -> String {
 /// Reads the dataset of a stage, with the scores that the teacher leaves.
 fn dataset(config: &Config, teacher: Option<&Asset>, stage: &Stage) -> Result<Dataset> {
     let mut data = Dataset::read(&stage.data, &config.validation, config.plies)?;
+    ensure!(
+        !data.training.is_empty() && !data.validation.is_empty(),
+        "the data has {} training and {} validation positions; at least 1 of each is needed",
+        data.training.len(),
+        data.validation.len()
+    );
     if let (Some(asset), Some(Teacher { trust, .. })) = (teacher, &config.teacher) {
         data.mix_scores(asset, trust)?;
     }

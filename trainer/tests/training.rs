@@ -1,8 +1,12 @@
 //! Whole training runs on small data: convergence, determinism, resumption after a kill, and refusals.
 
+use kiln_gen::network::{Asset, Threats};
+use kiln_trainer::batch::BatchProcessor;
 use kiln_trainer::checkpoint::Progress;
 use kiln_trainer::config::Config;
+use kiln_trainer::data::Dataset;
 use kiln_trainer::network::{EPSILON, Network, OptimiserStep};
+use kiln_trainer::pairs;
 use kiln_trainer::run::Training;
 use kiln_trainer::synthetic;
 use std::fs;
@@ -216,6 +220,45 @@ fn training_starts_from_an_asset() {
     fs::write(&settings, text.replace(&format!("[network]\n{SINGLE}\n"), "").replace("5e-3", "1e-4")).unwrap();
     let after = fit(folder.path(), 2, |_| false).records[0].validation_loss;
     assert!(after < before * 1.05, "{before} {after}");
+}
+
+#[test]
+fn a_network_with_states_becomes_one_with_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path(), "hidden = 64\nthreats = \"states\"\noutput_buckets = 2", 2, 30);
+    fit(folder.path(), 2, |_| false);
+    let positions = Dataset::read(&[folder.path().join("2.viri.zst")], &[], None).unwrap().training;
+    let scores = |asset: &Asset| {
+        let network = Network::from_asset(asset, false).unwrap();
+        BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i])
+    };
+    let states = Asset::from_bytes(&asset(folder.path())).unwrap();
+    let wanted = scores(&states);
+    let convert = |name: &str, count, threads| {
+        let (old, new) = (folder.path().join("out/net.nnue.zst"), folder.path().join(name));
+        let shards = [folder.path().join("0.viri.zst"), folder.path().join("1.viri.zst")];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| pairs::convert(&old, &new, &shards, count, |_| ())).unwrap();
+        fs::read(new).unwrap()
+    };
+    let error = |bytes: &[u8]| {
+        let found = scores(&Asset::from_bytes(bytes).unwrap());
+        found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).powi(2))).sum::<f64>() / wanted.len() as f64
+    };
+    let converted = convert("new", 400_000, 2);
+    assert!(convert("same", 400_000, 1) == converted, "the result does not depend on the threads");
+    assert_eq!(Asset::from_bytes(&converted).unwrap().header.inputs.threats, Threats::Pairs);
+    let scale = wanted.iter().map(|score| f64::from(score * score)).sum::<f64>() / wanted.len() as f64;
+    let (unfitted, fitted) = (error(&convert("unfitted", 0, 2)), error(&converted));
+    assert!(fitted < unfitted / 2.0 && fitted < scale / 50.0, "{unfitted} {fitted} {scale}");
+
+    let refused = |old: &str, new: &str| {
+        let [old, new] = [old, new].map(|name| folder.path().join(name));
+        format!("{:#}", pairs::convert(&old, &new, &[folder.path().into()], 1, |_| ()).unwrap_err())
+    };
+    assert!(refused("out/net.nnue.zst", "new").contains("new exists; it is not replaced"));
+    assert!(refused("new", "newer").contains("without threat states"));
+    assert!(refused("none", "newer").contains("none cannot be read"));
 }
 
 #[test]
