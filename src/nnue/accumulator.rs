@@ -327,32 +327,32 @@ impl Evaluator {
 
     /// Computes the current accumulators, and those between them and the last computed ones of the line.
     fn compute(&mut self) {
-        let first = Color::ALL.map(|side| self.first_to_compute(side));
-        for side in Color::ALL {
-            if first[side].is_none() {
-                self.refresh(side);
-            }
-        }
-        let end = self.current + 1;
-        let [white, black] = first.map(|first| first.unwrap_or(end));
+        let [white, black] = Color::ALL.map(|side| self.first_to_update(side));
         for index in white.min(black)..white.max(black) {
             let side = if white < black { Color::White } else { Color::Black };
             self.update(index, [side]);
         }
-        for index in white.max(black)..end {
+        for index in white.max(black)..=self.current {
             self.update(index, Color::ALL);
         }
     }
 
-    /// Returns the first entry of the line whose accumulator must be computed to compute a side's current one, or
-    /// `None` if none is computed with the current perspective.
+    /// Returns the entry of the line from which on a side's accumulators must be updated to compute the current one.
+    ///
+    /// If none is computed with the current perspective, the first entry with it is, rather than the current one: its
+    /// other successors will need it too.
     #[inline]
-    fn first_to_compute(&self, side: Color) -> Option<usize> {
-        let perspective = self.entries[self.current].perspectives[side];
-        let mut same_perspective =
-            self.entries[..=self.current].iter().rev().take_while(|entry| entry.perspectives[side] == perspective);
-        let back = same_perspective.position(|entry| entry.is_computed[side])?;
-        Some(self.current - back + 1)
+    fn first_to_update(&mut self, side: Color) -> usize {
+        let mut index = self.current;
+        while !self.entries[index].is_computed[side] {
+            let before = index.checked_sub(1).map(|before| self.entries[before].perspectives[side]);
+            if before != Some(self.entries[index].perspectives[side]) {
+                self.refresh(index, side);
+                break;
+            }
+            index -= 1;
+        }
+        index + 1
     }
 
     /// Computes accumulators of an entry from those of the entry before.
@@ -371,13 +371,13 @@ impl Evaluator {
         sides.into_iter().for_each(|side| entry.is_computed[side] = true);
     }
 
-    /// Computes the current accumulator of a side from the Finny table, whose entry it replaces.
-    fn refresh(&mut self, side: Color) {
-        let entry = &mut self.entries[self.current];
+    /// Computes a side's accumulator of an entry from the Finny table, whose entry it replaces.
+    fn refresh(&mut self, index: usize, side: Color) {
+        let entry = &mut self.entries[index];
         let perspective = entry.perspectives[side];
         let Perspective { mirrored, king_bucket, .. } = perspective;
-        let index = (2 * side as usize + usize::from(mirrored)) * KING_BUCKETS + king_bucket;
-        let AccumulatorCacheEntry { accumulator, inputs } = &mut self.cache[index];
+        let place = (2 * side as usize + usize::from(mirrored)) * KING_BUCKETS + king_bucket;
+        let AccumulatorCacheEntry { accumulator, inputs } = &mut self.cache[place];
         let changes = &mut self.changes[0];
         Changes::find([changes], [perspective], inputs, &entry.inputs);
         self.network.apply([changes.update(accumulator, &mut entry.accumulators[side])]);
