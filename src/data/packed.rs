@@ -101,7 +101,9 @@ pub fn unpack(bytes: &[u8; LENGTH]) -> Result<(Position, Outcome, Option<Bound>)
         Position::with_pieces(pieces, side, clock.into(), number).map_err(|expected| bad("pieces", &expected))?;
     for rook in unmoved_rooks {
         let color = position.piece_on(rook).expect("a rook is there").color();
-        position.grant_castling(color, Some(rook)).map_err(|expected| bad("castling rights", expected))?;
+        position
+            .grant_castling(color, Some(rook))
+            .map_err(|expected| bad(&format!("castling right of the rook on {rook}"), expected))?;
     }
     if let Some(target) = en_passant {
         position.check_en_passant(target).map_err(|expected| bad("en passant square", expected))?;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 
-const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N], or pairs STATES NEW SHARDS... [--threads N]; \
-                     \"kiln-trainer help\" says more";
+const USAGE: &str = "usage: kiln-trainer fit|check CONFIG.toml [--threads N], \
+                     or pairs STATES NEW SHARDS... [--threads N]; \"kiln-trainer help\" says more";
 
 const HELP: &str = "\
 Trains networks for Kiln on the CPU.

@@ -5,16 +5,16 @@
 //! scores. Each position moves the weights of its features by a part of the error of their sum (normalised least mean
 //! squares, Widrow and Hoff 1960).
 
+use crate::checkpoint;
 use crate::config::read_asset;
 use crate::data::{Dataset, EpochOrder};
 use crate::network::{FeatureSet, Features, Network, Row, Tensor, Tile, add};
 use crate::run::EXPECTED;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::tools::net::expected;
 use kiln_gen::network::{Asset, Header, Inputs, THREAT_STATES, Threats};
 use rayon::prelude::*;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Positions whose features are listed at once, and by one thread.
@@ -34,7 +34,7 @@ pub fn convert(states: &Path, new: &Path, shards: &[PathBuf], count: usize, mut 
     let data = Dataset::read(shards, &[], None)?;
     ensure!(!data.training.is_empty(), "the shards have no training positions");
     let asset = with_pairs(&states, &data.training, count, &mut print)?;
-    fs::write(new, asset.to_bytes()).with_context(|| format!("{} cannot be written", new.display()))
+    checkpoint::write(new, &asset.to_bytes())
 }
 
 /// Returns a network with pairs whose accumulators are nearly those of a network with threat states. The result does
