@@ -129,13 +129,14 @@ fn multiply_adds() {
 /// Returns the number of integer vector multiplications per evaluation, at this network's share of zero groups.
 fn multiplications(asset: &Asset) -> f64 {
     let lanes = native::PACKING.vector as f64 / 2.0;
-    let Head::Layers { first, .. } = asset.header.head else {
+    let Head::Layers { inputs, first, .. } = asset.header.head else {
         // A weight times an activation, times the activation again.
         return 2.0 * 2.0 * HIDDEN as f64 / lanes;
     };
-    let busy = HIDDEN as f64 / 4.0 * (1.0 - asset.zero_groups().expect("the network has layers")[1]);
+    let inputs = 2.0 * inputs.count(HIDDEN) as f64;
+    let busy = inputs / 4.0 * (1.0 - asset.zero_groups().expect("the network has layers")[1]);
     let in_dot = if cfg!(target_feature = "avx512vnni") { 1.0 } else { 2.0 };
-    HIDDEN as f64 / lanes + busy * f64::from(first) * 2.0 / lanes * in_dot
+    inputs / lanes + busy * f64::from(first) * 2.0 / lanes * in_dot
 }
 
 /// A timed operation.

@@ -1,7 +1,9 @@
 //! Writes a network of random weights, to test an engine on any shape: `random-network FILE [--hidden 512] [--layers
-//! 16] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--threats pairs] [--seed 1]`.
+//! 16 [--pairwise]] [--king-buckets 4] [--output-buckets 8] [--merged-kings] [--threats pairs] [--seed 1]`.
 
-use kiln_gen::network::{Asset, Head, Header, Inputs, Provenance, Threats, equal_king_buckets, equal_output_buckets};
+use kiln_gen::network::{
+    Activations, Asset, Head, Header, Inputs, Provenance, Threats, equal_king_buckets, equal_output_buckets,
+};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,7 +11,7 @@ use std::process::ExitCode;
 struct Options {
     file: PathBuf,
     hidden: u32,
-    layers: Option<u32>,
+    head: Head,
     king_buckets: u8,
     output_buckets: u8,
     merged_kings: bool,
@@ -30,12 +32,13 @@ fn main() -> ExitCode {
 fn parse() -> Result<Options, lexopt::Error> {
     let mut arguments = lexopt::Parser::from_env();
     let mut file = None;
-    let (mut hidden, mut layers, mut seed) = (256, None, 1);
+    let (mut hidden, mut layers, mut pairwise, mut seed) = (256, None, false, 1);
     let (mut king_buckets, mut output_buckets, mut merged_kings, mut threats) = (1, 1, false, Threats::None);
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("hidden") => hidden = arguments.value()?.parse()?,
             Long("layers") => layers = Some(arguments.value()?.parse()?),
+            Long("pairwise") => pairwise = true,
             Long("king-buckets") => king_buckets = arguments.value()?.parse()?,
             Long("output-buckets") => output_buckets = arguments.value()?.parse()?,
             Long("merged-kings") => merged_kings = true,
@@ -54,17 +57,25 @@ fn parse() -> Result<Options, lexopt::Error> {
         }
     }
     let file = file.ok_or("no file is given; usage: random-network FILE [--hidden 512]")?;
-    Ok(Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, threats, seed })
+    let head = match layers {
+        None if pairwise => return Err("--pairwise is for --layers".into()),
+        None => Head::Single,
+        Some(first) => {
+            let inputs = if pairwise { Activations::Products } else { Activations::Squares };
+            Head::Layers { inputs, first, second: 32 }
+        }
+    };
+    Ok(Options { file, hidden, head, king_buckets, output_buckets, merged_kings, threats, seed })
 }
 
 fn write(options: Options) -> Result<(), lexopt::Error> {
-    let Options { file, hidden, layers, king_buckets, output_buckets, merged_kings, threats, seed } = options;
+    let Options { file, hidden, head, king_buckets, output_buckets, merged_kings, threats, seed } = options;
     let description = format!("random weights of seed {seed}, for tests only");
     let header = Header {
         name: format!("random {seed}"),
         provenance: Provenance { description, seed, ..Provenance::default() },
         inputs: Inputs { mirrored: true, merged_kings, king_buckets: equal_king_buckets(king_buckets), threats },
-        head: layers.map_or(Head::Single, |first| Head::Layers { first, second: 32 }),
+        head,
         output_buckets: equal_output_buckets(output_buckets),
         ..Header::plain(hidden)
     };

@@ -333,18 +333,11 @@ impl Packing {
     /// The natural order.
     pub const PLAIN: Self = Self { vector: 16 };
 
-    /// Returns this packing for rows of two halves of `hidden / 2` numbers each, or the natural order if the halves do
-    /// not fill pairs of vectors.
+    /// Returns this packing for rows of `count` bytes that are packed from words or unpacked into words, or the natural
+    /// order if they do not fill vectors.
     #[inline]
-    pub const fn for_width(self, hidden: usize) -> Self {
-        if hidden.is_multiple_of(2 * self.vector) { self } else { Self::PLAIN }
-    }
-
-    /// Returns this packing for rows of `hidden` bytes that are unpacked into words, or the natural order if they do
-    /// not fill vectors.
-    #[inline]
-    pub const fn for_row(self, hidden: usize) -> Self {
-        if hidden.is_multiple_of(self.vector) { self } else { Self::PLAIN }
+    pub const fn for_row(self, count: usize) -> Self {
+        if count.is_multiple_of(self.vector) { self } else { Self::PLAIN }
     }
 
     /// Returns the natural index of the number at `place` in memory.
@@ -386,9 +379,9 @@ pub struct SingleHead<const HIDDEN: usize, const BUCKETS: usize> {
 
 /// The head of a network that has three layers after the accumulators.
 ///
-/// Its inputs are the pairwise products of both halves of each accumulator, the side to move's first: `HIDDEN` products
-/// in `QUADS` groups of four. Each side's products are ordered by how often they are non-zero, so that most groups are
-/// either busy or all zero.
+/// Its inputs are the [`Activations`](crate::network::Activations) of each accumulator, the side to move's first, in
+/// `QUADS` groups of four. Each side's are ordered by how often they are non-zero, so that most groups are either busy
+/// or all zero.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LayersHead<const QUADS: usize, const FIRST: usize, const SECOND: usize, const BUCKETS: usize> {
@@ -396,12 +389,14 @@ pub struct LayersHead<const QUADS: usize, const FIRST: usize, const SECOND: usiz
     pub first: [[[[i8; 4]; FIRST]; QUADS]; BUCKETS],
     /// Bias of the first layer.
     pub first_bias: [[f32; FIRST]; BUCKETS],
-    /// By output bucket, input and neuron.
-    pub second: [[[f32; SECOND]; FIRST]; BUCKETS],
+    /// By output bucket, input and neuron: the weights of the first layer's neurons clipped, then of the same squared.
+    pub second: [[[[f32; SECOND]; FIRST]; 2]; BUCKETS],
     /// Bias of the second layer.
     pub second_bias: [[f32; SECOND]; BUCKETS],
-    /// Weights of the output.
+    /// Weights of the second layer's neurons in the output.
     pub third: [[f32; SECOND]; BUCKETS],
+    /// Weights of the first layer's neurons in the output.
+    pub skip: [[f32; FIRST]; BUCKETS],
     /// Bias of the output; the rest is zero.
     pub third_bias: [f32; 16],
 }
@@ -425,7 +420,7 @@ plain_layers! {
         if HIDDEN.is_multiple_of(32), size 2 * HIDDEN * (768 * SETS + 1);
     SingleHead<const HIDDEN, const BUCKETS> { weights, bias },
         if HIDDEN.is_multiple_of(32), size 4 * HIDDEN * BUCKETS + 64;
-    LayersHead<const QUADS, const FIRST, const SECOND, const BUCKETS> { first, first_bias, second, second_bias, third, third_bias },
+    LayersHead<const QUADS, const FIRST, const SECOND, const BUCKETS> { first, first_bias, second, second_bias, third, skip, third_bias },
         if FIRST.is_multiple_of(16) && SECOND.is_multiple_of(16),
-        size BUCKETS * (4 * QUADS * FIRST + 4 * (FIRST + FIRST * SECOND + 2 * SECOND)) + 64;
+        size BUCKETS * (4 * QUADS * FIRST + 4 * (2 * FIRST + 2 * FIRST * SECOND + 2 * SECOND)) + 64;
 }

@@ -9,9 +9,10 @@
 //! - for [`Head::Single`]: output weights, `i16`, by (output bucket, side to move or other side, neuron), and output
 //!   biases, `i32`, by output bucket in units of `qa * qb`;
 //! - for [`Head::Layers`]: weights of the first layer, `i8`, by (output bucket, neuron, input), where the inputs are
-//!   the products of the side to move, then those of the other side; the first biases, `f32`, by (output bucket,
-//!   neuron); the second weights, `f32`, by (output bucket, neuron, input); the second biases; the third weights,
-//!   `f32`, by (output bucket, input); the third biases, by output bucket.
+//!   the [`Activations`] of the side to move, then those of the other side; the first biases, `f32`, by (output bucket,
+//!   neuron); the second weights, `f32`, by (output bucket, neuron, input), where the inputs are the first layer's
+//!   neurons clipped, then the same squared; the second biases; the third weights, `f32`, by (output bucket, input),
+//!   where the inputs are the second layer's neurons, then the first layer's; the third biases, by output bucket.
 //!
 //! [`Asset::evaluate`] is the reference evaluation.
 //!
@@ -39,8 +40,9 @@ mod shape;
 pub use arrange::NetworkBlob;
 pub use error::AssetError;
 pub use header::{
-    Expected, HIDDEN_RANGE, HIDDEN_STEP, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS,
-    Provenance, THREAT_STATES, Threats, equal_king_buckets, equal_output_buckets, is_less, threat_state,
+    Activations, Expected, HIDDEN_RANGE, HIDDEN_STEP, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS,
+    MAX_OUTPUT_BUCKETS, Provenance, THREAT_STATES, Threats, equal_king_buckets, equal_output_buckets, is_less,
+    threat_state,
 };
 pub use material::material;
 pub use shape::NetworkShape;
@@ -52,7 +54,7 @@ use std::path::Path;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format, which did not change when [`Threats::Pairs`] came. The hash of version 1 did not cover
+/// The version of the format, which did not change when [`Threats::Pairs`] and [`Activations`] came. The hash of version 1 did not cover
 /// the header, version 2 had a fixed shape, and version 3 had no threats.
 pub const VERSION: u16 = 4;
 /// The bytes before the header: magic, version, length.
@@ -94,7 +96,7 @@ pub enum Weights {
     },
     /// The weights of [`Head::Layers`].
     Layers {
-        /// First layer: weights of the pairwise products.
+        /// First layer: weights of the [`Activations`].
         first: Vec<i8>,
         /// First layer: biases.
         first_bias: Vec<f32>,
@@ -195,14 +197,14 @@ impl Asset {
                 output: rest.take(buckets * 2 * hidden, i16::from_le_bytes),
                 output_bias: rest.take(buckets, i32::from_le_bytes),
             },
-            Head::Layers { first, second } => {
-                let (first, second) = (first as usize, second as usize);
+            Head::Layers { inputs, first, second } => {
+                let (inputs, first, second) = (2 * inputs.count(hidden), first as usize, second as usize);
                 Weights::Layers {
-                    first: rest.take(buckets * first * hidden, i8::from_le_bytes),
+                    first: rest.take(buckets * first * inputs, i8::from_le_bytes),
                     first_bias: rest.take(buckets * first, f32::from_le_bytes),
-                    second: rest.take(buckets * second * first, f32::from_le_bytes),
+                    second: rest.take(buckets * second * 2 * first, f32::from_le_bytes),
                     second_bias: rest.take(buckets * second, f32::from_le_bytes),
-                    third: rest.take(buckets * second, f32::from_le_bytes),
+                    third: rest.take(buckets * (second + first), f32::from_le_bytes),
                     third_bias: rest.take(buckets, f32::from_le_bytes),
                 }
             }

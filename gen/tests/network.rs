@@ -4,8 +4,8 @@
 use kiln_gen::geometry::threat_pairs;
 use kiln_gen::layout::{Features, LayersHead, Packing, SingleHead, ThreatPairs};
 use kiln_gen::network::{
-    Asset, AssetError, Expected, Head, Header, Inputs, MAGIC, Provenance, Threats, Weights, equal_king_buckets,
-    equal_output_buckets, material,
+    Activations, Asset, AssetError, Expected, Head, Header, Inputs, MAGIC, Provenance, Threats, Weights,
+    equal_king_buckets, equal_output_buckets, material,
 };
 
 /// A valid asset of 32 neurons, changed before it is written.
@@ -25,7 +25,8 @@ fn header(hidden: u32, head: Head) -> Header {
     Header { name: "test".into(), hidden, head, expected: Vec::new(), ..material().header }
 }
 
-const LAYERS: Head = Head::Layers { first: 16, second: 32 };
+const LAYERS: Head = Head::Layers { inputs: Activations::Products, first: 16, second: 32 };
+const SQUARES: Head = Head::Layers { inputs: Activations::Squares, first: 16, second: 32 };
 
 /// Returns the pieces of a FEN and whether Black is to move.
 fn read(fen: &str) -> (Vec<(usize, usize, usize)>, bool) {
@@ -73,14 +74,15 @@ fn all_shapes_are_written_and_read_back() {
     let plain = Inputs { mirrored: false, merged_kings: false, king_buckets: by_file, threats: Threats::None };
     let threats = Inputs { threats: Threats::States, king_buckets: equal_king_buckets(4), ..merged.clone() };
     let pairs = Inputs { threats: Threats::Pairs, ..mirrored(equal_king_buckets(4)) };
-    let wide = Head::Layers { first: 32, second: 32 };
+    let wide = Head::Layers { inputs: Activations::Squares, first: 32, second: 32 };
     for (hidden, head, inputs, output_buckets, shape) in [
         (64, Head::Single, mirrored([0; 64]), 1, "(768hm -> 64)x2 -> 1"),
         (96, Head::Single, plain.clone(), 8, "(768x8 -> 96)x2 -> 1, 8 output buckets"),
-        (64, LAYERS, merged, 4, "(704x16hm -> 64)x2 -> 16 -> 32 -> 1, 4 output buckets"),
+        (64, LAYERS, merged, 4, "(704x16hm -> 64 pairwise)x2 -> 16 -> 32 -> 1, 4 output buckets"),
         (64, Head::Single, threats, 1, "(6x704x4hm -> 64)x2 -> 1"),
         (32, Head::Single, pairs.clone(), 1, "(768x4hm + 59808 -> 32)x2 -> 1"),
-        (64, LAYERS, pairs, 1, "(768x4hm + 59808 -> 64)x2 -> 16 -> 32 -> 1"),
+        (64, LAYERS, pairs.clone(), 1, "(768x4hm + 59808 -> 64 pairwise)x2 -> 16 -> 32 -> 1"),
+        (64, SQUARES, pairs, 1, "(768x4hm + 59808 -> 64)x2 -> 16 -> 32 -> 1"),
         (32, wide, mirrored(equal_king_buckets(32)), 7, "(768x32hm -> 32)x2 -> 32 -> 32 -> 1, 7 output buckets"),
     ] {
         let output_buckets = equal_output_buckets(output_buckets);
@@ -175,7 +177,7 @@ fn features_follow_the_header() {
     assert_eq!(active(plain([0; 64], true, false), &fen.replace(" w ", " b "), input(0, 12, 6, 55)), 1);
 }
 
-/// Layers by hand: three pairs of activations and one neuron of each layer.
+/// Layers by hand: three products of activations, two neurons of the first layer and one of the second.
 #[test]
 fn layers_by_hand() {
     let mut feature_bias = vec![0; 64];
@@ -185,16 +187,22 @@ fn layers_by_hand() {
     (feature_bias[2], feature_bias[34]) = (-5, 255);
     let buckets = 2;
     let mut first = vec![0; buckets * 16 * 64];
-    let (mut first_bias, mut second) = (vec![0.0; buckets * 16], vec![0.0; buckets * 32 * 16]);
-    let (mut second_bias, mut third) = (vec![0.0; buckets * 32], vec![0.0; buckets * 32]);
+    let (mut first_bias, mut second) = (vec![0.0; buckets * 16], vec![0.0; buckets * 32 * 32]);
+    let (mut second_bias, mut third) = (vec![0.0; buckets * 32], vec![0.0; buckets * (32 + 16)]);
     // In the second bucket, neuron 3 of the first layer has weights for the side to move's first and the other side's
     // second and third product.
     let row = (16 + 3) * 64;
     (first[row], first[row + 32 + 1], first[row + 32 + 2]) = (32, -20, 127);
     first_bias[16 + 3] = 0.125;
-    second[(32 + 7) * 16 + 3] = 0.5;
+    // Neuron 4 has only a bias, whose square is clipped to one.
+    first_bias[16 + 4] = -1.5;
+    // The weights of neuron 3 clipped, of its square, and those of neuron 4.
+    let row = (32 + 7) * 32;
+    (second[row + 3], second[row + 16 + 3], second[row + 4], second[row + 16 + 4]) = (0.5, 0.75, 1.5, 0.125);
     second_bias[32 + 7] = 0.25;
-    third[32 + 7] = -2.0;
+    // The weights of the second layer's neuron, and of both of the first.
+    let row = 32 + 16;
+    (third[row + 7], third[row + 32 + 3], third[row + 32 + 4]) = (-2.0, 0.25, 0.125);
     let third_bias = vec![9.0, 0.5];
     let mut header = header(64, LAYERS);
     header.output_buckets = equal_output_buckets(2);
@@ -202,10 +210,10 @@ fn layers_by_hand() {
     let asset = Asset { header, features: vec![0; 768 * 64], feature_bias, pairs: Vec::new(), weights };
     let asset = Asset::from_bytes(&asset.to_bytes()).unwrap();
 
-    let x = f64::powi((127.0 * 32.0 - 25.0 * 20.0) * 512.0 / (65025.0 * 64.0) + 0.125, 2);
-    let y = f64::powi(x * 0.5 + 0.25, 2);
-    let expected = ((0.5 - 2.0 * y) * 400.0) as i64;
-    assert!((50..150).contains(&expected), "{expected}");
+    let x = (127.0 * 32.0 - 25.0 * 20.0) * 512.0 / (65025.0 * 64.0) + 0.125;
+    let y = f64::powi(x * 0.5 + x * x * 0.75 + 0.125 + 0.25, 2);
+    let expected = ((0.5 - 2.0 * y + x * 0.25 - 1.5 * 0.125) * 400.0) as i64;
+    assert!((-500..-400).contains(&expected), "{expected}");
     assert_eq!(score(&asset, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"), expected);
     assert_eq!(score(&asset, "4k3/8/8/8/8/8/P7/6K1 w - - 0 1"), 3600);
 }
@@ -236,6 +244,7 @@ fn shapes_differ_in_every_field_that_the_engine_is_compiled_for() {
         inputs(|inputs| inputs.threats = Threats::States),
         Header { hidden: 64, ..header() },
         Header { head: LAYERS, ..header() },
+        Header { head: SQUARES, ..header() },
         Header { output_buckets: equal_output_buckets(2), ..header() },
         Header { qa: 254, ..header() },
         Header { qb: 63, ..header() },
@@ -300,7 +309,7 @@ fn exchanged_with_bullet() {
     assert_eq!(refused, "output_bias is 32768, expected -32768 to 32767 for bullet's file");
 }
 
-/// Layers number by number, as bullet's example of several layers writes them.
+/// Layers number by number, as bullet writes them.
 #[test]
 fn layers_exchanged_with_bullet() {
     let description = || {
@@ -311,7 +320,7 @@ fn layers_exchanged_with_bullet() {
     let mut file = Vec::new();
     (0..2 * 704 * 32 + 32).for_each(|i| file.extend((i as i16 % 100).to_le_bytes()));
     (0..2 * 16 * 32).for_each(|i| file.push(i as u8));
-    let floats = [2 * 16, 2 * 32 * 16, 2 * 32, 2 * 32, 2];
+    let floats = [2 * 16, 2 * 32 * 32, 2 * 32, 2 * (32 + 16), 2];
     (0..floats.iter().sum()).for_each(|i: usize| file.extend((i as f32 / 8.0).to_le_bytes()));
     let length = file.len();
     file.extend(b"bulletbulletbulletbulletbulletbulletbulletbulletbulletbulletbulletbul".iter().take(64 - length % 64));
@@ -370,21 +379,25 @@ fn arranged_as_the_type_says() {
     assert_eq!(found, expected);
 }
 
-/// Pairs of neurons that are never active come last, and both halves of the rows and the weights of the products move
-/// together.
 #[test]
 fn neurons_by_activation_frequency() {
-    let (hidden, half) = (256, 128);
+    check_order(LAYERS, 128);
+    check_order(SQUARES, 256);
+}
+
+/// Inputs that are never active come last. With 128 products of 256 neurons both halves of the rows move together.
+fn check_order(head: Head, half: usize) {
+    let hidden = 256;
     let never_active = |pair: usize| !pair.is_multiple_of(3);
-    let mut asset = Asset::random(header(hidden as u32, LAYERS), 1);
+    let mut asset = Asset::random(header(hidden as u32, head), 1);
     asset.header.inputs.threats = Threats::Pairs;
     // The weights tell the number of a pair.
-    asset.pairs = (0..ThreatPairs::FEATURES * hidden).map(|i| (i % hidden % half) as i8 / 8).collect();
+    asset.pairs = (0..ThreatPairs::FEATURES * hidden).map(|i| (i % hidden % half / 8) as i8).collect();
     asset.features = (0..768 * hidden).map(|i| (i % hidden % half) as i16 / 8).collect();
     asset.feature_bias =
         (0..hidden).map(|i| if never_active(i % half) { -20_000 } else { 300 } + (i % half) as i16).collect();
     let Weights::Layers { first, .. } = &mut asset.weights else { panic!("the head has layers") };
-    *first = (0..16 * hidden).map(|i| (i % hidden % half) as i8).collect();
+    *first = (0..16 * 2 * half).map(|i| (i % half / 2) as i8).collect();
 
     for (vector, start) in
         [(16, [0, 1, 2, 3, 4, 5, 6, 7]), (32, [0, 2, 1, 3, 4, 6, 5, 7]), (64, [0, 2, 4, 6, 1, 3, 5, 7])]
@@ -396,7 +409,7 @@ fn neurons_by_activation_frequency() {
         let numbers: Vec<i16> = features.bytes.as_chunks().0.iter().map(|&bytes| i16::from_le_bytes(bytes)).collect();
         let (rows, bias) = numbers.split_at(768 * hidden);
         let pair_of = |bias: i16| (if bias < 0 { bias + 20_000 } else { bias - 300 }) as usize;
-        assert_eq!(bias[..half], bias[half..]);
+        assert_eq!(bias[..half], bias[hidden - half..]);
         for row in rows.chunks(hidden) {
             assert!(row.iter().zip(bias).all(|(&weight, &bias)| weight as usize == pair_of(bias) / 8));
         }
@@ -409,12 +422,13 @@ fn neurons_by_activation_frequency() {
         let mut products = vec![0; half];
         (0..half).for_each(|place| products[packing.number_at(place)] = pair_of(bias[place]));
         assert!(products.is_sorted_by_key(|&pair| never_active(pair)), "{products:?}");
-        let quads = head.bytes.chunks(16 * 4).take(hidden / 4).map(|neurons| &neurons[..4]);
+        let quads = head.bytes.chunks(16 * 4).take(2 * half / 4).map(|neurons| &neurons[..4]);
         let weights: Vec<usize> = quads.flatten().map(|&weight| usize::from(weight)).collect();
-        assert_eq!(weights, [&products[..], &products].concat());
+        let expected: Vec<usize> = products.iter().chain(&products).map(|product| product / 2).collect();
+        assert_eq!(weights, expected);
     }
     // Halves that do not fill pairs of vectors stay in natural order.
-    assert_eq!(Packing { vector: 64 }.for_width(96), Packing::PLAIN);
+    assert_eq!(Packing { vector: 64 }.for_row(48), Packing::PLAIN);
     assert_eq!([32, 64].map(|vector| Packing { vector }.for_row(96).vector), [32, Packing::PLAIN.vector]);
 }
 
@@ -516,7 +530,7 @@ fn impossible_dimensions() {
     let more = "the payload has more than the 49348 bytes expected for the shape in the header";
     assert_eq!(refusal(&changed(|a| a.features.extend([0; 32]))), more);
 
-    let layers = |first, second| Head::Layers { first, second };
+    let layers = |first, second| Head::Layers { inputs: Activations::Squares, first, second };
     assert_eq!(refusal(&changed(|a| a.header.head = layers(8, 32))), "first is 8, expected 16 or 32");
     assert_eq!(refusal(&changed(|a| a.header.head = layers(32, u32::MAX))), "second is 4294967295, expected 32");
     let other_unit = |a: &mut Asset| (a.header.head, a.header.qa) = (LAYERS, 181);
@@ -604,7 +618,7 @@ fn weights_that_could_overflow() {
 #[test]
 fn floats_out_of_range() {
     let layers = |change: fn(&mut [Vec<f32>; 5])| {
-        let mut floats = [16, 512, 32, 32, 1].map(|length| vec![0.0_f32; length]);
+        let mut floats = [16, 1024, 32, 48, 1].map(|length| vec![0.0_f32; length]);
         change(&mut floats);
         let [first_bias, second, second_bias, third, third_bias] = floats;
         let weights =
@@ -617,7 +631,7 @@ fn floats_out_of_range() {
     assert!(layers(|_| ()).is_ok());
     let refused = |change| layers(change).expect_err("a fault").to_string();
     assert_eq!(refused(|f| f[0][15] = f32::NAN), "the first biases hold NaN, expected numbers from -65536 to 65536");
-    assert!(refused(|f| f[1][511] = f32::INFINITY).starts_with("the second weights hold inf, "));
+    assert!(refused(|f| f[1][1023] = f32::INFINITY).starts_with("the second weights hold inf, "));
     assert!(refused(|f| f[2][0] = f32::NEG_INFINITY).starts_with("the second biases hold -inf, "));
     assert!(refused(|f| f[3][0] = 65537.0).starts_with("the third weights hold 65537, "));
     assert!(refused(|f| f[4][0] = -1e30).starts_with("the third biases hold -1000000000000000000000000000000, "));

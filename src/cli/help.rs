@@ -43,12 +43,13 @@ Kiln, a UCI chess engine.
                           compare its scores with the results that a stronger engine
                           expects; lines of POSITIONS are FEN;W,D,L in thousandths.
                           Without NETWORK, compare the scores that follow: FEN;W,D,L;CP
-  kiln net import QUANTISED FILE --hidden N [--layers N,N] [--mirrored]
-                  [--merged-kings] [--threats none|states|pairs] [--king-buckets LIST]
-                  [--output-buckets N] [--qa N] [--qb N] [--scale N] [--name TEXT]
+  kiln net import QUANTISED FILE --hidden N [--layers N,N [--pairwise]]
+                  [--mirrored] [--merged-kings] [--threats none|states|pairs]
+                  [--king-buckets LIST] [--output-buckets N] [--qa N] [--qb N]
+                  [--scale N] [--name TEXT]
                           convert what the trainer bullet wrote into a network file;
                           LIST is 64 numbers for a1 to h8, or a file of them; with
-                          --layers, pairwise products feed the first layer
+                          --pairwise, products of two neurons feed the first layer
   kiln net export FILE QUANTISED
                           write the weights in bullet's format
   kiln datagen FOLDER --positions N [--nodes N] [--threads N] [--seed N]

@@ -2,7 +2,7 @@
 
 use super::read_number;
 use kiln::tools::net::Task;
-use kiln_gen::network::{Head, Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
+use kiln_gen::network::{Activations, Head, Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Parses the arguments after `net`. Returns `None` if they ask for help.
 pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
     let mut words = Vec::new();
-    let (mut header, mut hidden) = (Header::plain(0), None);
+    let (mut header, mut hidden, mut pairwise) = (Header::plain(0), None, false);
     header.provenance.description = "imported from bullet's quantised.bin".into();
     let mut last_option = None;
     while let Some(argument) = arguments.next()? {
@@ -23,6 +23,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
             Long("merged-kings") => header.inputs.merged_kings = true,
             Long("threats") => header.inputs.threats = arguments.value()?.parse()?,
             Long("layers") => header.head = arguments.value()?.parse_with(read_layers)?,
+            Long("pairwise") => pairwise = true,
             Long("hidden") => hidden = Some(read_number(arguments, 0..=u32::MAX)?),
             Long("king-buckets") => header.inputs.king_buckets = read_king_buckets(arguments.value()?)?,
             Long("output-buckets") => {
@@ -50,6 +51,12 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
         }
         (Some("import"), [quantised, out]) => {
             let hidden = hidden.ok_or("net import needs --hidden, the width of the accumulator, as in --hidden 256")?;
+            if pairwise {
+                let Head::Layers { inputs, .. } = &mut header.head else {
+                    return Err("--pairwise is for networks with --layers".into());
+                };
+                *inputs = Activations::Products;
+            }
             let header = Box::new(Header { hidden, ..header });
             Task::Import { quantised: quantised.clone(), out: out.clone(), header }
         }
@@ -74,7 +81,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
 fn read_layers(text: &str) -> Result<Head, String> {
     let widths = text.split_once(',').and_then(|(first, second)| Some((first.parse().ok()?, second.parse().ok()?)));
     let (first, second) = widths.ok_or(format!("bad layers {text:?}: expected two widths, as in 16,32"))?;
-    Ok(Head::Layers { first, second })
+    Ok(Head::Layers { inputs: Activations::Squares, first, second })
 }
 
 /// Parses the king buckets from a1 to h8, given as a list or as the path of a file with the list.

@@ -26,18 +26,18 @@ impl<const HIDDEN: usize, const QUADS: usize, const FIRST: usize, const SECOND: 
     Forward<HIDDEN> for LayersHead<QUADS, FIRST, SECOND, BUCKETS>
 {
     fn forward(&self, own: &Row<HIDDEN>, other: &Row<HIDDEN>, bucket: usize) -> i32 {
-        const { assert!(HIDDEN == 4 * QUADS) }
-        let mut products = Aligned([[0u8; 4]; QUADS]);
-        let (own_products, other_products) = products.0.split_at_mut(QUADS / 2);
-        native::pairwise(own, own_products.as_flattened_mut());
-        native::pairwise(other, other_products.as_flattened_mut());
-        let sums = native::sparse_dot(&products, &self.first[bucket]);
+        let mut inputs = Aligned([[0u8; 4]; QUADS]);
+        let (own_inputs, other_inputs) = inputs.0.split_at_mut(QUADS / 2);
+        native::products(own, own_inputs.as_flattened_mut());
+        native::products(other, other_inputs.as_flattened_mut());
+        let sums = native::sparse_dot(&inputs, &self.first[bucket]);
 
         // A product is a / 255 * b / 255 in units of 512 / 255².
         let unit = 512.0 / (255.0 * 255.0 * QB as f32);
-        let first = native::activate(&sums, unit, &self.first_bias[bucket]);
-        let second = native::dense(&first, &self.second[bucket], &self.second_bias[bucket]);
-        let output = native::activated_dot(&second, &self.third[bucket]) + self.third_bias[bucket];
-        (output * SCALE as f32) as i32
+        let (first, activated) = native::activate(&sums, unit, &self.first_bias[bucket]);
+        let weights = self.second[bucket].as_flattened();
+        let second = native::dense(activated.0.as_flattened(), weights, &self.second_bias[bucket]);
+        let output = native::output((&second, &self.third[bucket]), (&first, &self.skip[bucket]));
+        ((output + self.third_bias[bucket]) * SCALE as f32) as i32
     }
 }

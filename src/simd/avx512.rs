@@ -56,27 +56,28 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
     }
 }
 
-/// As [`portable::pairwise`].
+/// As [`portable::products`].
 #[inline]
-pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
-    if PACKING.for_width(N) == Packing::PLAIN {
-        return portable::pairwise(row, out);
+pub fn products<const N: usize>(row: &Row<N>, out: &mut [u8]) {
+    if PACKING.for_row(out.len()) == Packing::PLAIN {
+        return portable::products(row, out);
     }
-    assert_eq!(out.len(), N / 2);
-    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; N / 2 is a multiple of 2 * LANES,
-    // otherwise the order is the plain one. So loads of LANES numbers end at N at most and are aligned as the row is,
-    // and stores of 2 * LANES bytes end at N / 2 at most, the length of `out`.
+    assert!([N, N / 2].contains(&out.len()));
+    let right = N - out.len();
+    // SAFETY: this module is compiled only if the target has AVX-512 F and BW; the length of `out` is a multiple of
+    // 2 * LANES, otherwise the order is the plain one. So loads of LANES numbers end at N at most and are aligned as the
+    // row is, and stores of 2 * LANES bytes end at the length of `out` at most.
     unsafe {
         let (zero, most) = (_mm512_setzero_si512(), _mm512_set1_epi16(255));
         let product = |i: usize| {
             let a = _mm512_load_si512(row.0.as_ptr().add(i).cast());
-            let b = _mm512_load_si512(row.0.as_ptr().add(N / 2 + i).cast());
+            let b = _mm512_load_si512(row.0.as_ptr().add(right + i).cast());
             let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), most);
             let b = _mm512_min_epi16(_mm512_max_epi16(b, zero), most);
             // (a << 7) * b >> 16
             _mm512_mulhi_epu16(_mm512_slli_epi16::<7>(a), b)
         };
-        for i in (0..N / 2).step_by(2 * LANES) {
+        for i in (0..out.len()).step_by(2 * LANES) {
             let packed = _mm512_packus_epi16(product(i), product(i + LANES));
             _mm512_storeu_si512(out.as_mut_ptr().add(i).cast(), packed);
         }
@@ -193,9 +194,9 @@ pub fn activate<const NEURONS: usize>(
     sums: &Aligned<[i32; NEURONS]>,
     unit: f32,
     bias: &[f32; NEURONS],
-) -> Aligned<[f32; NEURONS]> {
+) -> (Aligned<[f32; NEURONS]>, Aligned<[[f32; NEURONS]; 2]>) {
     const { assert!(NEURONS.is_multiple_of(FLOATS)) }
-    let mut out = Aligned([0.0; NEURONS]);
+    let (mut all, mut out) = (Aligned([0.0; NEURONS]), Aligned([[0.0; NEURONS]; 2]));
     for i in (0..NEURONS).step_by(FLOATS) {
         // SAFETY: this module is compiled only if the target has AVX-512 F and BW; vectors of FLOATS numbers begin at
         // multiples of FLOATS below NEURONS, which is a multiple of FLOATS.
@@ -203,17 +204,22 @@ pub fn activate<const NEURONS: usize>(
             let sums = _mm512_cvtepi32_ps(_mm512_loadu_si512(sums.0.as_ptr().add(i).cast()));
             let scaled = _mm512_mul_ps(sums, _mm512_set1_ps(unit));
             let sums = _mm512_add_ps(scaled, _mm512_loadu_ps(bias.as_ptr().add(i)));
-            _mm512_storeu_ps(out.0.as_mut_ptr().add(i), squared(sums));
+            _mm512_storeu_ps(all.0.as_mut_ptr().add(i), sums);
+            let one = _mm512_set1_ps(1.0);
+            let clipped = _mm512_min_ps(_mm512_max_ps(sums, _mm512_setzero_ps()), one);
+            _mm512_storeu_ps(out.0[0].as_mut_ptr().add(i), clipped);
+            let signed = _mm512_min_ps(_mm512_max_ps(sums, _mm512_set1_ps(-1.0)), one);
+            _mm512_storeu_ps(out.0[1].as_mut_ptr().add(i), _mm512_mul_ps(signed, signed));
         }
     }
-    out
+    (all, out)
 }
 
 /// As [`portable::dense`].
 #[inline]
-pub fn dense<const INPUTS: usize, const NEURONS: usize>(
-    inputs: &Aligned<[f32; INPUTS]>,
-    weights: &[[f32; NEURONS]; INPUTS],
+pub fn dense<const NEURONS: usize>(
+    inputs: &[f32],
+    weights: &[[f32; NEURONS]],
     bias: &[f32; NEURONS],
 ) -> Aligned<[f32; NEURONS]> {
     const { assert!(NEURONS.is_multiple_of(FLOATS)) }
@@ -223,7 +229,7 @@ pub fn dense<const INPUTS: usize, const NEURONS: usize>(
         // multiples of FLOATS below NEURONS, which is a multiple of FLOATS.
         unsafe {
             let mut sums = [_mm512_loadu_ps(bias.as_ptr().add(start)), _mm512_setzero_ps()];
-            for (i, (&input, weights)) in inputs.0.iter().zip(weights).enumerate() {
+            for (i, (&input, weights)) in inputs.iter().zip(weights).enumerate() {
                 let products = _mm512_mul_ps(_mm512_set1_ps(input), _mm512_loadu_ps(weights.as_ptr().add(start)));
                 sums[i % 2] = _mm512_add_ps(sums[i % 2], products);
             }
@@ -233,17 +239,24 @@ pub fn dense<const INPUTS: usize, const NEURONS: usize>(
     out
 }
 
-/// As [`portable::activated_dot`].
+/// As [`portable::output`].
 #[inline]
-pub fn activated_dot<const INPUTS: usize>(inputs: &Aligned<[f32; INPUTS]>, weights: &[f32; INPUTS]) -> f32 {
-    const { assert!(INPUTS.is_multiple_of(FLOATS)) }
+pub fn output<const INPUTS: usize, const SKIPPED: usize>(
+    (inputs, weights): (&Aligned<[f32; INPUTS]>, &[f32; INPUTS]),
+    (skipped, skip): (&Aligned<[f32; SKIPPED]>, &[f32; SKIPPED]),
+) -> f32 {
+    const { assert!(INPUTS.is_multiple_of(FLOATS) && SKIPPED.is_multiple_of(FLOATS)) }
     // SAFETY: this module is compiled only if the target has AVX-512 F and BW; vectors of FLOATS numbers begin at
-    // multiples of FLOATS below INPUTS, which is a multiple of FLOATS.
+    // multiples of FLOATS below INPUTS and SKIPPED, which are multiples of FLOATS.
     unsafe {
         let mut sums = _mm512_setzero_ps();
         for i in (0..INPUTS).step_by(FLOATS) {
             let activations = squared(_mm512_loadu_ps(inputs.0.as_ptr().add(i)));
             sums = _mm512_add_ps(sums, _mm512_mul_ps(activations, _mm512_loadu_ps(weights.as_ptr().add(i))));
+        }
+        for i in (0..SKIPPED).step_by(FLOATS) {
+            let inputs = _mm512_loadu_ps(skipped.0.as_ptr().add(i));
+            sums = _mm512_add_ps(sums, _mm512_mul_ps(inputs, _mm512_loadu_ps(skip.as_ptr().add(i))));
         }
         // The upper 256 bits are the upper four 64-bit numbers.
         let upper = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(sums));

@@ -305,20 +305,22 @@ mod tests {
         }
     }
 
+    /// With inputs from `QUADS / 2` groups of four a side: all squares of an accumulator, or the products of its halves.
     fn layers<const WIDTH: usize, const QUADS: usize, const NEURONS: usize>(rng: &mut Xoshiro256PlusPlus) {
         for sparsity in 0..8 {
             let mut row = Row([0; WIDTH]);
             row.0.fill_with(|| (rng.next_u32() % 600) as i16 - 100 - 70 * sparsity);
             let mut products = [Aligned([[0; 4]; QUADS]); 2];
-            let order = native::PACKING.for_width(WIDTH);
-            let place = |i: usize| i / (WIDTH / 2) * (WIDTH / 2) + order.number_at(i % (WIDTH / 2));
+            let count = 2 * QUADS;
+            let order = native::PACKING.for_row(count);
+            let place = |i: usize| i / count * count + order.number_at(i % count);
             let arranged = Row::<WIDTH>(std::array::from_fn(|i| row.0[place(i)]));
-            native::pairwise(&arranged, products[0].0[..QUADS / 2].as_flattened_mut());
-            portable::pairwise(&row, products[1].0[..QUADS / 2].as_flattened_mut());
+            native::products(&arranged, products[0].0[..QUADS / 2].as_flattened_mut());
+            portable::products(&row, products[1].0[..QUADS / 2].as_flattened_mut());
             assert_eq!(products[0], products[1]);
             let exact =
-                |i: usize| i32::from(row.0[i].clamp(0, 255)) * i32::from(row.0[WIDTH / 2 + i].clamp(0, 255)) / 512;
-            assert!((0..WIDTH / 2).all(|i| i32::from(products[0].0.as_flattened()[i]) == exact(i)));
+                |i: usize| i32::from(row.0[i].clamp(0, 255)) * i32::from(row.0[WIDTH - count + i].clamp(0, 255)) / 512;
+            assert!((0..count).all(|i| i32::from(products[0].0.as_flattened()[i]) == exact(i)));
 
             let mut weights = Box::new([[[0i8; 4]; NEURONS]; QUADS]);
             weights.as_flattened_mut().as_flattened_mut().fill_with(|| rng.next_u32() as i8);
@@ -326,22 +328,29 @@ mod tests {
             assert_eq!(sums, portable::sparse_dot(&products[0], &weights));
 
             let mut float = |range: f32| range * ((rng.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0);
-            let bias: [f32; NEURONS] = std::array::from_fn(|_| float(1.0));
-            let first = native::activate(&sums, 1e-5, &bias);
-            assert_eq!(first, portable::activate(&sums, 1e-5, &bias));
-            let weights: [[f32; 32]; NEURONS] = std::array::from_fn(|_| std::array::from_fn(|_| float(1.5)));
+            let bias: [f32; NEURONS] = std::array::from_fn(|_| float(2.0));
+            let (first, activated) = native::activate(&sums, 1e-5, &bias);
+            assert_eq!((first, activated), portable::activate(&sums, 1e-5, &bias));
+            for (i, sum) in first.0.into_iter().enumerate() {
+                let exact = [sum.clamp(0.0, 1.0), (sum * sum).min(1.0)];
+                assert!((0..2).all(|part| (activated.0[part][i] - exact[part]).abs() < 1e-6));
+            }
+            let inputs = activated.0.as_flattened();
+            let weights: Vec<[f32; 32]> = inputs.iter().map(|_| std::array::from_fn(|_| float(1.5))).collect();
             let bias: [f32; 32] = std::array::from_fn(|_| float(1.0));
-            let second = native::dense(&first, &weights, &bias);
-            assert_eq!(second, portable::dense(&first, &weights, &bias));
+            let second = native::dense(inputs, &weights, &bias);
+            assert_eq!(second, portable::dense(inputs, &weights, &bias));
             let exact = |i: usize| {
-                let products = (0..NEURONS).map(|input| f64::from(first.0[input]) * f64::from(weights[input][i]));
+                let products = inputs.iter().zip(&weights).map(|(&input, row)| f64::from(input) * f64::from(row[i]));
                 f64::from(bias[i]) + products.sum::<f64>()
             };
             assert!((0..32).all(|i| (f64::from(second.0[i]) - exact(i)).abs() < 1e-4));
-            let output = native::activated_dot(&second, &bias);
-            assert_eq!(output.to_bits(), portable::activated_dot(&second, &bias).to_bits());
-            let exact: f64 = (0..32).map(|i| f64::from(second.0[i].clamp(0.0, 1.0)).powi(2) * f64::from(bias[i])).sum();
-            assert!((f64::from(output) - exact).abs() < 1e-4);
+            let skip: [f32; NEURONS] = std::array::from_fn(|_| float(1.0));
+            let output = native::output((&second, &bias), (&first, &skip));
+            assert_eq!(output.to_bits(), portable::output((&second, &bias), (&first, &skip)).to_bits());
+            let squared = (0..32).map(|i| f64::from(second.0[i].clamp(0.0, 1.0)).powi(2) * f64::from(bias[i]));
+            let skipped = (0..NEURONS).map(|i| f64::from(first.0[i]) * f64::from(skip[i]));
+            assert!((f64::from(output) - squared.sum::<f64>() - skipped.sum::<f64>()).abs() < 1e-4);
         }
     }
 
@@ -349,12 +358,15 @@ mod tests {
     fn layers_native_equals_portable() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
         layers::<32, 8, 16>(&mut rng);
+        layers::<32, 16, 16>(&mut rng);
         layers::<64, 16, 16>(&mut rng);
         layers::<96, 24, 32>(&mut rng);
+        layers::<96, 48, 32>(&mut rng);
         if cfg!(miri) {
             return;
         }
         layers::<512, 128, 16>(&mut rng);
+        layers::<256, 128, 16>(&mut rng);
         layers::<1024, 256, 32>(&mut rng);
     }
 

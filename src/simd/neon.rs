@@ -143,21 +143,22 @@ pub fn screlu_dot<const N: usize>(row: &Row<N>, weights: &[i16; N], qa: i16) -> 
     }
 }
 
-/// As [`portable::pairwise`].
+/// As [`portable::products`].
 #[inline]
-pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
+pub fn products<const N: usize>(row: &Row<N>, out: &mut [u8]) {
     const { assert!(N.is_multiple_of(4 * LANES)) }
-    assert_eq!(out.len(), N / 2);
-    // SAFETY: this module is compiled only if the target has NEON; N / 2 is a multiple of 2 * LANES. So loads of LANES
-    // numbers end at N at most, and stores of 2 * LANES bytes end at N / 2 at most, the length of `out`.
+    assert!([N, N / 2].contains(&out.len()));
+    let right = N - out.len();
+    // SAFETY: this module is compiled only if the target has NEON; the length of `out` is a multiple of 2 * LANES. So
+    // loads of LANES numbers end at N at most, and stores of 2 * LANES bytes end at the length of `out` at most.
     unsafe {
         let (zero, most) = (vdupq_n_s16(0), vdupq_n_s16(255));
         let product = |i: usize| {
             let clipped = |i| vminq_s16(vmaxq_s16(vld1q_s16(row.0.as_ptr().add(i)), zero), most);
             // 2 * (a << 6) * b >> 16
-            vreinterpretq_u8_s16(vqdmulhq_s16(vshlq_n_s16::<6>(clipped(i)), clipped(N / 2 + i)))
+            vreinterpretq_u8_s16(vqdmulhq_s16(vshlq_n_s16::<6>(clipped(i)), clipped(right + i)))
         };
-        for i in (0..N / 2).step_by(2 * LANES) {
+        for i in (0..out.len()).step_by(2 * LANES) {
             // The lower bytes of all products.
             vst1q_u8(out.as_mut_ptr().add(i), vuzp1q_u8(product(i), product(i + LANES)));
         }
@@ -272,26 +273,30 @@ pub fn activate<const NEURONS: usize>(
     sums: &Aligned<[i32; NEURONS]>,
     unit: f32,
     bias: &[f32; NEURONS],
-) -> Aligned<[f32; NEURONS]> {
+) -> (Aligned<[f32; NEURONS]>, Aligned<[[f32; NEURONS]; 2]>) {
     const { assert!(NEURONS.is_multiple_of(FLOATS)) }
-    let mut out = Aligned([0.0; NEURONS]);
+    let (mut all, mut out) = (Aligned([0.0; NEURONS]), Aligned([[0.0; NEURONS]; 2]));
     for i in (0..NEURONS).step_by(FLOATS) {
         // SAFETY: this module is compiled only if the target has NEON; vectors of FLOATS numbers begin at multiples of
         // FLOATS below NEURONS, which is a multiple of FLOATS.
         unsafe {
             let scaled = vmulq_f32(vcvtq_f32_s32(vld1q_s32(sums.0.as_ptr().add(i))), vdupq_n_f32(unit));
             let sums = vaddq_f32(scaled, vld1q_f32(bias.as_ptr().add(i)));
-            vst1q_f32(out.0.as_mut_ptr().add(i), squared(sums));
+            vst1q_f32(all.0.as_mut_ptr().add(i), sums);
+            let one = vdupq_n_f32(1.0);
+            vst1q_f32(out.0[0].as_mut_ptr().add(i), vminq_f32(vmaxq_f32(sums, vdupq_n_f32(0.0)), one));
+            let signed = vminq_f32(vmaxq_f32(sums, vdupq_n_f32(-1.0)), one);
+            vst1q_f32(out.0[1].as_mut_ptr().add(i), vmulq_f32(signed, signed));
         }
     }
-    out
+    (all, out)
 }
 
 /// As [`portable::dense`].
 #[inline]
-pub fn dense<const INPUTS: usize, const NEURONS: usize>(
-    inputs: &Aligned<[f32; INPUTS]>,
-    weights: &[[f32; NEURONS]; INPUTS],
+pub fn dense<const NEURONS: usize>(
+    inputs: &[f32],
+    weights: &[[f32; NEURONS]],
     bias: &[f32; NEURONS],
 ) -> Aligned<[f32; NEURONS]> {
     /// Vectors of neurons at a time: four chains of two sums each.
@@ -306,7 +311,7 @@ pub fn dense<const INPUTS: usize, const NEURONS: usize>(
                 from_fn(|i| vld1q_f32(row.as_ptr().add(start + i * FLOATS)))
             };
             let mut sums = [vectors(bias), [vdupq_n_f32(0.0); BLOCK]];
-            for (i, (&input, weights)) in inputs.0.iter().zip(weights).enumerate() {
+            for (i, (&input, weights)) in inputs.iter().zip(weights).enumerate() {
                 for (sum, weights) in sums[i % 2].iter_mut().zip(vectors(weights)) {
                     // Two roundings, as everywhere: not the fused instruction.
                     *sum = vaddq_f32(*sum, vmulq_f32(vdupq_n_f32(input), weights));
@@ -321,17 +326,24 @@ pub fn dense<const INPUTS: usize, const NEURONS: usize>(
     out
 }
 
-/// As [`portable::activated_dot`].
+/// As [`portable::output`].
 #[inline]
-pub fn activated_dot<const INPUTS: usize>(inputs: &Aligned<[f32; INPUTS]>, weights: &[f32; INPUTS]) -> f32 {
-    const { assert!(INPUTS.is_multiple_of(4 * FLOATS)) }
+pub fn output<const INPUTS: usize, const SKIPPED: usize>(
+    (inputs, weights): (&Aligned<[f32; INPUTS]>, &[f32; INPUTS]),
+    (skipped, skip): (&Aligned<[f32; SKIPPED]>, &[f32; SKIPPED]),
+) -> f32 {
+    const { assert!(INPUTS.is_multiple_of(4 * FLOATS) && SKIPPED.is_multiple_of(4 * FLOATS)) }
     // SAFETY: this module is compiled only if the target has NEON; vectors of FLOATS numbers begin at multiples of
-    // FLOATS below INPUTS, which is a multiple of 4 * FLOATS.
+    // FLOATS below INPUTS and SKIPPED, which are multiples of 4 * FLOATS.
     unsafe {
         let mut sums = [vdupq_n_f32(0.0); 4];
         for (i, start) in (0..INPUTS).step_by(FLOATS).enumerate() {
             let activations = squared(vld1q_f32(inputs.0.as_ptr().add(start)));
             let products = vmulq_f32(activations, vld1q_f32(weights.as_ptr().add(start)));
+            sums[i % 4] = vaddq_f32(sums[i % 4], products);
+        }
+        for (i, start) in (0..SKIPPED).step_by(FLOATS).enumerate() {
+            let products = vmulq_f32(vld1q_f32(skipped.0.as_ptr().add(start)), vld1q_f32(skip.as_ptr().add(start)));
             sums[i % 4] = vaddq_f32(sums[i % 4], products);
         }
         let four = vaddq_f32(vaddq_f32(sums[0], sums[2]), vaddq_f32(sums[1], sums[3]));

@@ -7,7 +7,7 @@ use kiln_gen::layout::Packing;
 /// The upper three bits of a king's place.
 pub const KING_BITS: u8 = 0xa0;
 
-/// The order of neurons that [`pairwise`] expects.
+/// The order of neurons that [`products`] expects.
 pub const PACKING: Packing = Packing::PLAIN;
 
 /// Updates the accumulators of one position by rows of weights. Each part of a row is computed in registers, so that it
@@ -79,16 +79,17 @@ impl<const N: usize> Changes<'_, N> {
     }
 }
 
-/// Writes the pairwise products of both halves of a row, each clipped to 0…255, in units of 512 (0 to 127). The row is
-/// in the order of [`PACKING`], the products are in natural order.
+/// Writes the products of the numbers at the start and at the end of a row, as many as `out` has, each clipped to 0…255,
+/// in units of 512 (0 to 127): the squares of all, or the products of both halves. The row is in the order of
+/// [`PACKING`], the products are in natural order.
 ///
 /// # Panics
-/// If `out` is not half as long as the row.
+/// If `out` is neither as long as the row nor half as long.
 #[inline]
-pub fn pairwise<const N: usize>(row: &Row<N>, out: &mut [u8]) {
-    let (first, second) = row.0.split_at(N / 2);
-    assert_eq!(out.len(), N / 2);
-    for ((out, &a), &b) in out.iter_mut().zip(first).zip(second) {
+pub fn products<const N: usize>(row: &Row<N>, out: &mut [u8]) {
+    assert!([N, N / 2].contains(&out.len()));
+    let right = &row.0[N - out.len()..];
+    for ((out, &a), &b) in out.iter_mut().zip(&row.0).zip(right) {
         let [a, b] = [a, b].map(|value| value.clamp(0, 255) as u32);
         *out = ((a * b) >> 9) as u8;
     }
@@ -118,26 +119,28 @@ fn squared(sum: f32) -> f32 {
     clipped * clipped
 }
 
-/// Returns `clamp(sum * unit + bias, 0, 1)²` of each neuron.
+/// Returns `x = sum * unit + bias` of each neuron, as well as `clamp(x, 0, 1)` of all and `clamp(x, −1, 1)²` of all.
 #[inline]
 pub fn activate<const NEURONS: usize>(
     sums: &Aligned<[i32; NEURONS]>,
     unit: f32,
     bias: &[f32; NEURONS],
-) -> Aligned<[f32; NEURONS]> {
-    Aligned(std::array::from_fn(|i| squared(sums.0[i] as f32 * unit + bias[i])))
+) -> (Aligned<[f32; NEURONS]>, Aligned<[[f32; NEURONS]; 2]>) {
+    let sums: [f32; NEURONS] = std::array::from_fn(|i| sums.0[i] as f32 * unit + bias[i]);
+    let signed = sums.map(|sum| sum.clamp(-1.0, 1.0));
+    (Aligned(sums), Aligned([sums.map(|sum| sum.clamp(0.0, 1.0)), signed.map(|sum| sum * sum)]))
 }
 
 /// Returns the bias plus the dot product of `inputs` and the weights of each neuron. The inputs with even and with odd
 /// numbers are summed apart, which takes less time, in order, the first sum from the bias and the second from zero.
 #[inline]
-pub fn dense<const INPUTS: usize, const NEURONS: usize>(
-    inputs: &Aligned<[f32; INPUTS]>,
-    weights: &[[f32; NEURONS]; INPUTS],
+pub fn dense<const NEURONS: usize>(
+    inputs: &[f32],
+    weights: &[[f32; NEURONS]],
     bias: &[f32; NEURONS],
 ) -> Aligned<[f32; NEURONS]> {
     let mut sums = [*bias, [0.0; NEURONS]];
-    for (i, (input, weights)) in inputs.0.iter().zip(weights).enumerate() {
+    for (i, (input, weights)) in inputs.iter().zip(weights).enumerate() {
         for (sum, weight) in sums[i % 2].iter_mut().zip(weights) {
             *sum += input * weight;
         }
@@ -145,15 +148,23 @@ pub fn dense<const INPUTS: usize, const NEURONS: usize>(
     Aligned(std::array::from_fn(|i| sums[0][i] + sums[1][i]))
 }
 
-/// Returns the dot product of `clamp(input, 0, 1)²` and `weights`. Sixteen sums are computed apart, then the upper half
-/// of them is added to the lower half until one is left.
+/// Returns the dot product of `clamp(input, 0, 1)²` and `weights`, plus that of the skipped inputs and their weights.
+/// Sixteen sums are computed apart, then the upper half of them is added to the lower half until one is left.
 #[inline]
-pub fn activated_dot<const INPUTS: usize>(inputs: &Aligned<[f32; INPUTS]>, weights: &[f32; INPUTS]) -> f32 {
-    const { assert!(INPUTS.is_multiple_of(16)) }
+pub fn output<const INPUTS: usize, const SKIPPED: usize>(
+    (inputs, weights): (&Aligned<[f32; INPUTS]>, &[f32; INPUTS]),
+    (skipped, skip): (&Aligned<[f32; SKIPPED]>, &[f32; SKIPPED]),
+) -> f32 {
+    const { assert!(INPUTS.is_multiple_of(16) && SKIPPED.is_multiple_of(16)) }
     let mut sums = [0.0; 16];
     for (inputs, weights) in inputs.0.as_chunks::<16>().0.iter().zip(weights.as_chunks::<16>().0) {
         for i in 0..16 {
             sums[i] += squared(inputs[i]) * weights[i];
+        }
+    }
+    for (inputs, weights) in skipped.0.as_chunks::<16>().0.iter().zip(skip.as_chunks::<16>().0) {
+        for i in 0..16 {
+            sums[i] += inputs[i] * weights[i];
         }
     }
     for half in [8, 4, 2, 1] {

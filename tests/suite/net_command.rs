@@ -2,7 +2,7 @@
 
 use crate::common::bad_networks::bad_networks;
 use crate::common::{default_header, default_network, kiln, run, scratch};
-use kiln_gen::network::{Asset, Expected, Head, Header, Inputs, Threats, equal_output_buckets, material};
+use kiln_gen::network::{Activations, Asset, Expected, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -48,13 +48,13 @@ fn headers_are_shown() {
     assert!(!info.contains("buckets"), "{info}");
 
     let file = folder.join("large network.zst");
-    let mut asset = large(Head::Layers { first: 16, second: 32 });
+    let mut asset = large(Head::Layers { inputs: Activations::Products, first: 16, second: 32 });
     asset.header.provenance.commit = "0123abc".into();
     asset.header.win_draw_loss = [-1500, 20, 0, 7];
     fs::write(&file, asset.to_bytes()).unwrap();
     let info = net(&["info".as_ref(), file.as_os_str()]);
     for line in [
-        "shape           (704x4hm -> 64)x2 -> 16 -> 32 -> 1, 8 output buckets\n",
+        "shape           (704x4hm -> 64 pairwise)x2 -> 16 -> 32 -> 1, 8 output buckets\n",
         "king buckets    0 1 2 3 3 2 1 0\n                0 1 2 3 3 2 1 0\n",
         "output buckets  0 0 0 0 0 0 1 1 1 1 2 ",
         "win, draw, loss -1.500 0.020 0.000 0.007\n",
@@ -84,7 +84,7 @@ fn expected_scores_are_verified() {
     assert_eq!(error, "kiln: 1 of 4 expected scores differ from those of the network\n");
 
     // Floating point may be off by one.
-    let mut asset = large(Head::Layers { first: 32, second: 32 });
+    let mut asset = large(Head::Layers { inputs: Activations::Squares, first: 32, second: 32 });
     let fen = "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1";
     let pieces = [(0, 5, 4), (1, 0, 12), (1, 5, 20)];
     let score = asset.evaluate(&pieces, false) as i32;
@@ -139,6 +139,7 @@ fn exchange_with_bullet() {
         (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
         (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected two widths, as in 16,32"),
         (&["--hidden", "64", "--layers", "8,32"], "first is 8, expected 16 or 32"),
+        (&["--hidden", "64", "--pairwise"], "--pairwise is for networks with --layers"),
         (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 63 "),
         (&["--hidden", "64", "--king-buckets", "no file"], "cannot read the king buckets from no file: "),
         (&["--hidden", "64", "--name", "a\nb"], "name holds '\\n', "),
@@ -153,17 +154,17 @@ fn exchange_with_bullet() {
     assert!(Asset::from_bytes(&fs::read(&asset).unwrap()).is_ok());
 
     // Layers and merged kings.
-    let layers = large(Head::Layers { first: 16, second: 32 });
+    let layers = large(Head::Layers { inputs: Activations::Products, first: 16, second: 32 });
     fs::write(&quantised, layers.export().unwrap()).unwrap();
     let options = format!(
-        "--hidden=64 --layers=16,32 --merged-kings --mirrored --output-buckets=8 --king-buckets={}",
+        "--hidden=64 --layers=16,32 --pairwise --merged-kings --mirrored --output-buckets=8 --king-buckets={}",
         king_buckets.trim_end().replace([' ', '\n'], ",")
     );
     let words: Vec<&OsStr> = ["import".as_ref(), quantised.as_os_str(), asset.as_os_str()]
         .into_iter()
         .chain(options.split(' ').map(OsStr::new))
         .collect();
-    assert!(net(&words).ends_with(": (704x4hm -> 64)x2 -> 16 -> 32 -> 1, 8 output buckets\n"));
+    assert!(net(&words).ends_with(": (704x4hm -> 64 pairwise)x2 -> 16 -> 32 -> 1, 8 output buckets\n"));
     let imported = Asset::from_bytes(&fs::read(&asset).unwrap()).unwrap();
     assert_eq!((&imported.features, &imported.weights), (&layers.features, &layers.weights));
     net(&["export".as_ref(), asset.as_os_str(), again.as_os_str()]);

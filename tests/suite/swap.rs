@@ -5,7 +5,9 @@ use crate::common::{default_header, scratch, skipped};
 use kiln::board::Position;
 use kiln::nnue::{LoadError, Network};
 use kiln::tools::net::reference;
-use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_king_buckets, equal_output_buckets, material};
+use kiln_gen::network::{
+    Activations, Asset, Head, Header, Inputs, Threats, equal_king_buckets, equal_output_buckets, material,
+};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs;
@@ -34,7 +36,7 @@ fn shapes() -> [Header; TESTED] {
             "kings_and_threats",
             mirrored.clone(),
             96,
-            Head::Layers { first: 32, second: 32 },
+            Head::Layers { inputs: Activations::Products, first: 32, second: 32 },
             equal_output_buckets(3),
         ),
         header(
@@ -48,14 +50,14 @@ fn shapes() -> [Header; TESTED] {
             "pairs_and_layers",
             Inputs { king_buckets: [0; 64], threats: Threats::Pairs, ..mirrored.clone() },
             128,
-            Head::Layers { first: 16, second: 32 },
+            Head::Layers { inputs: Activations::Squares, first: 16, second: 32 },
             equal_output_buckets(8),
         ),
         header(
             "wide_layers",
             Inputs { king_buckets: [0; 64], merged_kings: false, threats: Threats::None, ..mirrored },
             1024,
-            Head::Layers { first: 16, second: 32 },
+            Head::Layers { inputs: Activations::Products, first: 16, second: 32 },
             equal_output_buckets(1),
         ),
     ]

@@ -1,8 +1,8 @@
-//! Measures the training speed in positions per second: `speed [states|pairs] [HIDDEN [FIRST]] [SHARD…]`,
-//! with `RAYON_NUM_THREADS` threads. With `FIRST`, 16 or 32, the network has pairwise products and layers of `FIRST`
-//! and 32 neurons. Without shards, the positions are those of random games.
+//! Measures the training speed in positions per second: `speed [states|pairs] [HIDDEN [FIRST [products]]] [SHARD…]`,
+//! with `RAYON_NUM_THREADS` threads. With `FIRST`, 16 or 32, the network has layers of `FIRST` and 32 neurons, which
+//! read the squares of the accumulators, or with `products` pairwise products. Without shards, the positions are those of random games.
 
-use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
+use kiln_gen::network::{Activations, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, Objective};
 use kiln_trainer::data::{Dataset, EpochOrder};
 use kiln_trainer::network::{EPSILON, Network, OptimiserStep};
@@ -18,7 +18,10 @@ fn main() -> anyhow::Result<()> {
     let threats = threats.map_or(Threats::None, |argument| argument.parse().expect("it was parsed before"));
     let mut number = || arguments.next_if(|argument| argument.parse::<u32>().is_ok())?.parse().ok();
     let hidden = number().unwrap_or(256);
-    let head = number().map_or(Head::Single, |first| Head::Layers { first, second: 32 });
+    let first = number();
+    let products = arguments.next_if(|argument| argument == "products");
+    let inputs = if products.is_some() { Activations::Products } else { Activations::Squares };
+    let head = first.map_or(Head::Single, |first| Head::Layers { inputs, first, second: 32 });
     let folder = tempfile::tempdir()?;
     let mut shards: Vec<_> = arguments.map(PathBuf::from).collect();
     if shards.is_empty() {

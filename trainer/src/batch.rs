@@ -14,11 +14,11 @@
 
 use crate::data::bound;
 use crate::network::{
-    FeatureSet, Features, Forward, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile, add,
+    FeatureSet, Features, Forward, INPUT, Network, OptimiserStep, PAIRS, Row, SCALE, TILE, Tensor, Tile, add,
 };
 use bulletformat::{BulletFormat, ChessBoard};
 use kiln::types::Bound;
-use kiln_gen::network::Head;
+use kiln_gen::network::{Activations, Head, Header};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ const GROUP: usize = 16;
 pub struct Objective {
     /// WDL proportion λ, 0 to 1: weight of the game result. The search score has weight 1 − λ.
     pub wdl: f32,
-    /// What the mean of a position's pairwise products adds to its loss. Nothing without such products.
+    /// What the mean of the inputs of the first of several layers adds to a position's loss.
     pub sparsity: f32,
 }
 
@@ -104,8 +104,8 @@ struct TileBlock {
     accumulators: Vec<[Row; 2]>,
     /// The tile's part of the head's first sums, by (position, neuron of the first layer).
     head_sums: Vec<f32>,
-    /// Sum of all pairwise products.
-    products: f64,
+    /// Sum of all inputs of the first of several layers.
+    inputs: f64,
 }
 
 impl Block {
@@ -134,7 +134,7 @@ impl Block {
 impl TileBlock {
     fn new(network: &Network) -> Self {
         let head_sums = vec![0.0; BLOCK * first_width(network)];
-        Self { accumulators: vec![[[0.0; TILE]; 2]; BLOCK], head_sums, products: 0.0 }
+        Self { accumulators: vec![[[0.0; TILE]; 2]; BLOCK], head_sums, inputs: 0.0 }
     }
 }
 
@@ -182,6 +182,15 @@ fn first_width(network: &Network) -> usize {
     match network.header().head {
         Head::Single => 1,
         Head::Layers { first, .. } => first as usize,
+    }
+}
+
+/// Returns the number of inputs of the first of several layers.
+fn input_count(network: &Network) -> usize {
+    let Header { hidden, head, .. } = *network.header();
+    match head {
+        Head::Single => 1,
+        Head::Layers { inputs, .. } => 2 * inputs.count(hidden as usize),
     }
 }
 
@@ -238,12 +247,17 @@ impl BatchProcessor {
                 }
             }
             let head = network.header().head;
-            let penalty = objective.sparsity * weight / network.header().hidden as f32;
+            let penalty = objective.sparsity * weight / input_count(network) as f32;
             network.tiles.par_iter_mut().zip(tile_blocks.par_chunks_mut(GROUP)).for_each(|(tile, tile_blocks)| {
                 for (block, tile_block) in used.iter().zip(tile_blocks) {
                     match head {
                         Head::Single => single_backward(tile, tile_block, block),
-                        Head::Layers { .. } => pairwise_backward(tile, tile_block, block, penalty),
+                        Head::Layers { inputs: Activations::Squares, .. } => {
+                            layers_backward::<2>(tile, tile_block, block, penalty);
+                        }
+                        Head::Layers { inputs: Activations::Products, .. } => {
+                            layers_backward::<1>(tile, tile_block, block, penalty);
+                        }
                     }
                     gather(tile, tile_block, &block.inverse);
                 }
@@ -305,18 +319,22 @@ impl BatchProcessor {
         network.tiles.par_iter().zip(tile_blocks.par_chunks_mut(GROUP)).for_each(|(tile, tile_blocks)| {
             used.par_iter().zip(tile_blocks).for_each(|(block, tile_block)| match head {
                 Head::Single => single_forward(tile, tile_block, block),
-                Head::Layers { first: 16, .. } => pairwise_forward::<16>(tile, tile_block, block),
-                Head::Layers { .. } => pairwise_forward::<32>(tile, tile_block, block),
+                Head::Layers { inputs, first, .. } => match (inputs, first) {
+                    (Activations::Squares, 16) => layers_forward::<16, 2>(tile, tile_block, block),
+                    (Activations::Squares, _) => layers_forward::<32, 2>(tile, tile_block, block),
+                    (Activations::Products, 16) => layers_forward::<16, 1>(tile, tile_block, block),
+                    (Activations::Products, _) => layers_forward::<32, 1>(tile, tile_block, block),
+                },
             });
         });
         used.par_iter_mut().enumerate().for_each(|(number, block)| {
             let tile_blocks = tile_blocks[number..].iter().step_by(GROUP);
             block.tail.iter_mut().for_each(|gradient| gradient.fill(0.0));
-            let products: f64 = tile_blocks.clone().map(|tile_block| tile_block.products).sum();
-            block.loss = f64::from(objective.sparsity) * products / f64::from(network.header().hidden);
+            let inputs: f64 = tile_blocks.clone().map(|tile_block| tile_block.inputs).sum();
+            block.loss = f64::from(objective.sparsity) * inputs / input_count(network) as f64;
             match head {
                 Head::Single => single_output(&network.tail, tile_blocks, block, weight),
-                Head::Layers { first: 16, second } => {
+                Head::Layers { first: 16, second, .. } => {
                     layers::<16>(&network.tail, second as usize, tile_blocks, block, weight)
                 }
                 Head::Layers { second, .. } => layers::<32>(&network.tail, second as usize, tile_blocks, block, weight),
@@ -449,34 +467,47 @@ fn single_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
     }
 }
 
-/// Returns a tile's pairwise products of clipped activations: those of the side to move, then those of the other side.
+/// Returns a tile's part of the inputs of the first of several layers: with two rows the squares of each side's clipped
+/// activations, with one row their pairwise products, those of the side to move first. If `rounded` they are rounded down
+/// as in the engine.
 #[inline]
-fn products(accumulators: &[Row; 2]) -> Row {
-    let mut products = [0.0; TILE];
-    for (products, accumulator) in products.as_chunks_mut::<PAIRS>().0.iter_mut().zip(accumulators) {
-        for i in 0..PAIRS {
-            products[i] = accumulator[i].clamp(0.0, 1.0) * accumulator[PAIRS + i].clamp(0.0, 1.0);
+fn inputs<const ROWS: usize>(accumulators: &[Row; 2], rounded: bool) -> [Row; ROWS] {
+    let mut inputs = [[0.0; TILE]; ROWS];
+    let sides = inputs.as_flattened_mut().chunks_exact_mut(ROWS * PAIRS);
+    for (inputs, accumulator) in sides.zip(accumulators) {
+        for i in 0..ROWS * PAIRS {
+            inputs[i] = accumulator[i].clamp(0.0, 1.0) * accumulator[partner::<ROWS>(i)].clamp(0.0, 1.0);
         }
     }
-    products
+    if rounded {
+        // An input that is a whole number of units may be computed as slightly less.
+        inputs.as_flattened_mut().iter_mut().for_each(|input| *input = (*input * INPUT + 1e-3).floor() / INPUT);
+    }
+    inputs
 }
 
-/// Forward pass of a tile with pairwise products and a first layer of `N` neurons.
-fn pairwise_forward<const N: usize>(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
-    let transposed = transpose::<N>(&tile.forward.head);
-    let TileBlock { accumulators: sums, head_sums, products: product_sum } = tile_block;
-    *product_sum = 0.0;
+/// Returns the neuron that is multiplied by neuron `i`: itself, or with one row of inputs that of the other half.
+#[inline(always)]
+const fn partner<const ROWS: usize>(i: usize) -> usize {
+    TILE - ROWS * PAIRS + i
+}
+
+/// Forward pass of a tile with a first layer of `N` neurons.
+fn layers_forward<const N: usize, const ROWS: usize>(tile: &Tile, tile_block: &mut TileBlock, block: &Block) {
+    let transposed = transpose::<N, ROWS>(&tile.forward.head);
+    let TileBlock { accumulators: sums, head_sums, inputs: input_sum } = tile_block;
+    *input_sum = 0.0;
     let head_sums: &mut [[f32; N]] = head_sums.as_chunks_mut().0;
     accumulators(tile, sums, &block.features, |i, bucket, accumulators| {
-        let products = products(accumulators);
-        *product_sum += f64::from(sum(&products));
+        let inputs = inputs::<ROWS>(accumulators, tile.forward.rounded);
+        *input_sum += inputs.iter().map(|row| f64::from(sum(row))).sum::<f64>();
         // Two sums, because an addition must wait for the one before.
         let mut neurons = [[0.0; N]; 2];
-        let weights = transposed[TILE * bucket..].as_chunks::<2>().0;
-        for (products, weights) in products.as_chunks::<2>().0.iter().zip(weights) {
+        let weights = transposed[ROWS * TILE * bucket..].as_chunks::<2>().0;
+        for (inputs, weights) in inputs.as_flattened().as_chunks::<2>().0.iter().zip(weights) {
             for half in 0..2 {
                 for n in 0..N {
-                    neurons[half][n] += products[half] * weights[half][n];
+                    neurons[half][n] += inputs[half] * weights[half][n];
                 }
             }
         }
@@ -484,8 +515,8 @@ fn pairwise_forward<const N: usize>(tile: &Tile, tile_block: &mut TileBlock, blo
     });
 }
 
-/// Runs a block through the layers that follow pairwise products, the first of `N` and the second of `second` neurons:
-/// forward, and backward to the sums of the first layer.
+/// Runs a block through several layers, the first of `N` and the second of `second` neurons: forward, and backward to
+/// the sums of the first layer.
 fn layers<'a, const N: usize>(
     tail: &[Tensor],
     second: usize,
@@ -503,43 +534,55 @@ fn layers<'a, const N: usize>(
                 sums1[n] += head_sums[n];
             }
         }
-        let layer1 = sums1.map(screlu);
-        let weights2 = &weights2.values.as_chunks::<N>().0[bucket * second..][..second];
+        let signed = sums1.map(|sum| sum.clamp(-1.0, 1.0));
+        let layer1 = [sums1.map(|sum| sum.clamp(0.0, 1.0)), signed.map(|sum| sum * sum)];
+        let weights2 = &weights2.values.as_chunks::<N>().0.as_chunks::<2>().0[bucket * second..][..second];
         let bias2 = &bias2.values[bucket * second..][..second];
-        let weights3 = &weights3.values[bucket * second..][..second];
-        let sums2: Vec<f32> = weights2.iter().zip(bias2).map(|(row, bias)| dot(row, &layer1) + bias).collect();
+        let (weights3, skip) = weights3.values[bucket * (second + N)..][..second + N].split_at(second);
+        let sum2 = |(row, bias): (&[[f32; N]; 2], &f32)| dot(&row[0], &layer1[0]) + dot(&row[1], &layer1[1]) + bias;
+        let sums2: Vec<f32> = weights2.iter().zip(bias2).map(sum2).collect();
         let mut output = bias3.values[bucket];
         for (&sum, weight) in sums2.iter().zip(weights3) {
             output += screlu(sum) * weight;
+        }
+        for (sum, weight) in sums1.iter().zip(skip) {
+            output += sum * weight;
         }
         let delta = add_loss(&mut block.loss, output, block.targets[i]) * weight;
         block.outputs[i] = output;
 
         let [grad_bias1, grad2, grad_bias2, grad3, grad_bias3] = &mut block.tail[..] else { unreachable!() };
         grad_bias3[bucket] += delta;
-        let grad2 = &mut grad2.as_chunks_mut::<N>().0[bucket * second..][..second];
-        let mut grad_layer1 = [0.0; N];
+        let grad2 = &mut grad2.as_chunks_mut::<N>().0.as_chunks_mut::<2>().0[bucket * second..][..second];
+        let (grad3, grad_skip) = grad3[bucket * (second + N)..][..second + N].split_at_mut(second);
+        let mut grad_layer1 = [[0.0; N]; 2];
         for k in 0..second {
-            grad3[bucket * second + k] += delta * screlu(sums2[k]);
+            grad3[k] += delta * screlu(sums2[k]);
             let delta2 = delta * weights3[k] * screlu_derivative(sums2[k]);
             grad_bias2[bucket * second + k] += delta2;
-            for n in 0..N {
-                grad2[k][n] += delta2 * layer1[n];
-                grad_layer1[n] += delta2 * weights2[k][n];
+            for part in 0..2 {
+                for n in 0..N {
+                    grad2[k][part][n] += delta2 * layer1[part][n];
+                    grad_layer1[part][n] += delta2 * weights2[k][part][n];
+                }
             }
         }
         for n in 0..N {
-            let delta1 = grad_layer1[n] * screlu_derivative(sums1[n]);
+            grad_skip[n] += delta * sums1[n];
+            let clipped = if (0.0..=1.0).contains(&sums1[n]) { grad_layer1[0][n] } else { 0.0 };
+            let squared = if signed[n] == sums1[n] { 2.0 * signed[n] * grad_layer1[1][n] } else { 0.0 };
+            let delta1 = delta * skip[n] + clipped + squared;
             grad_bias1[bucket * N + n] += delta1;
             block.deltas[i * N + n] = delta1;
         }
     }
 }
 
-/// Transposes the head's rows by (output bucket, neuron) into rows of `N` neurons by (output bucket, product).
-fn transpose<const N: usize>(rows: &[Row]) -> Vec<[f32; N]> {
-    let buckets = rows.as_chunks::<N>().0.iter();
-    buckets.flat_map(|bucket| (0..TILE).map(|i| std::array::from_fn(|n| bucket[n][i]))).collect()
+/// Transposes the head's rows, `ROWS` by (output bucket, neuron), into rows of `N` neurons by (output bucket, input).
+fn transpose<const N: usize, const ROWS: usize>(rows: &[Row]) -> Vec<[f32; N]> {
+    let buckets = rows.as_chunks::<ROWS>().0.as_chunks::<N>().0.iter();
+    let input = |bucket: &[[Row; ROWS]; N], i| std::array::from_fn(|n| bucket[n].as_flattened()[i]);
+    buckets.flat_map(|bucket| (0..ROWS * TILE).map(|i| input(bucket, i))).collect()
 }
 
 fn dot<const N: usize>(a: &[f32; N], b: &[f32; N]) -> f32 {
@@ -562,42 +605,46 @@ fn screlu_derivative(sum: f32) -> f32 {
     if (0.0..=1.0).contains(&sum) { 2.0 * sum } else { 0.0 }
 }
 
-/// Backward pass of a tile with pairwise products: adds the gradients of one block to the tile's tensors, except those
-/// of the feature weights, and replaces the accumulators by their gradients. `penalty` is the derivative of the loss by
-/// each product, besides what comes from the head.
-fn pairwise_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block, penalty: f32) {
+/// Backward pass of a tile with several layers: adds the gradients of one block to the tile's tensors, except those of
+/// the feature weights, and replaces the accumulators by their gradients. `penalty` is the derivative of the loss by
+/// each input of the first layer, besides what comes from the head.
+fn layers_backward<const ROWS: usize>(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block, penalty: f32) {
     let Tile { bias, head, forward, .. } = tile;
-    let weights = &forward.head;
-    let head: &mut [Row] = head.gradient.as_chunks_mut().0;
+    let weights = forward.head.as_chunks::<ROWS>().0;
+    let head: &mut [[Row; ROWS]] = head.gradient.as_chunks_mut().0.as_chunks_mut().0;
     let bias: &mut Row = bias.gradient.first_chunk_mut().expect("a tile's biases are one row");
     let positions = block.features.output_buckets.iter().zip(&mut tile_block.accumulators);
     let width = block.deltas.len() / BLOCK;
     for ((&bucket, accumulators), deltas) in positions.zip(block.deltas.chunks_exact(width)) {
-        let products = products(accumulators);
-        let mut product_gradient = [penalty; TILE];
+        let inputs = inputs::<ROWS>(accumulators, forward.rounded);
+        let mut input_gradient = [[penalty; TILE]; ROWS];
         let bucket = width * usize::from(bucket)..width * (usize::from(bucket) + 1);
         // With four neurons at once, the compiler makes vectors of a row's numbers; with one, of those of several rows.
         let weights = weights[bucket.clone()].as_chunks::<4>().0.iter();
         let head = head[bucket].as_chunks_mut::<4>().0;
         for ((weights, head), deltas) in weights.zip(head).zip(deltas.as_chunks::<4>().0) {
-            for i in 0..TILE {
-                for n in 0..4 {
-                    head[n][i] += deltas[n] * products[i];
+            for row in 0..ROWS {
+                for i in 0..TILE {
+                    for n in 0..4 {
+                        head[n][row][i] += deltas[n] * inputs[row][i];
+                    }
                 }
-            }
-            for i in 0..TILE {
-                for n in 0..4 {
-                    product_gradient[i] += deltas[n] * weights[n][i];
+                for i in 0..TILE {
+                    for n in 0..4 {
+                        input_gradient[row][i] += deltas[n] * weights[n][row][i];
+                    }
                 }
             }
         }
-        for (accumulator, product_gradient) in accumulators.iter_mut().zip(product_gradient.as_chunks::<PAIRS>().0) {
+        let sides = input_gradient.as_flattened().chunks_exact(ROWS * PAIRS);
+        for (accumulator, input_gradient) in accumulators.iter_mut().zip(sides) {
             let mut gradient = [0.0; TILE];
-            for i in 0..PAIRS {
-                let (left, right) = (accumulator[i], accumulator[PAIRS + i]);
+            for i in 0..ROWS * PAIRS {
+                let partner = partner::<ROWS>(i);
+                let (left, right) = (accumulator[i], accumulator[partner]);
                 let (clipped_left, clipped_right) = (left.clamp(0.0, 1.0), right.clamp(0.0, 1.0));
-                gradient[i] = if left == clipped_left { product_gradient[i] * clipped_right } else { 0.0 };
-                gradient[PAIRS + i] = if right == clipped_right { product_gradient[i] * clipped_left } else { 0.0 };
+                gradient[i] += if left == clipped_left { input_gradient[i] * clipped_right } else { 0.0 };
+                gradient[partner] += if right == clipped_right { input_gradient[i] * clipped_left } else { 0.0 };
             }
             *accumulator = gradient;
             for i in 0..TILE {

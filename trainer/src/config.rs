@@ -3,7 +3,7 @@
 use crate::grow::grow;
 use crate::network::{EPSILON, with_quantisation};
 use anyhow::{Context, Result, anyhow, ensure};
-use kiln_gen::network::{Asset, Head, Header, Inputs, Threats, equal_output_buckets};
+use kiln_gen::network::{Activations, Asset, Head, Header, Inputs, Threats, equal_output_buckets};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,10 +59,12 @@ pub struct Config {
 pub struct NetworkConfig {
     /// Width of one perspective's accumulator, in neurons: a multiple of 32, from 32 to 2048.
     pub hidden: u32,
-    /// Neurons of the two hidden layers that follow pairwise multiplication. Without it, one SCReLU layer leads to the
-    /// output.
+    /// Neurons of the two hidden layers that follow the accumulators. Without it, one layer leads to the output.
     #[serde(default)]
     pub layers: Option<[u32; 2]>,
+    /// Whether layers read the products of both halves of an accumulator (pairwise products) instead of all squares.
+    #[serde(default)]
+    pub pairwise: bool,
     /// Number of output buckets, selected by piece count: 1 to 8.
     #[serde(default = "one")]
     pub output_buckets: u8,
@@ -166,7 +168,7 @@ pub struct TrainingConfig {
     /// The asset has the average of the weights after this many last superbatches of the run; 0 for the last weights.
     #[serde(default)]
     pub average: u64,
-    /// Penalty on active neurons: the loss of a position grows by this times the mean of its pairwise products.
+    /// Penalty on active neurons: the loss of a position grows by this times the mean of the inputs of the first of its layers.
     #[serde(default)]
     pub sparsity: f32,
     /// Whether features [share weights](crate::factoriser), which are added to their own.
@@ -317,6 +319,7 @@ impl NetworkConfig {
         let buckets = self.output_buckets;
         ensure!((1..=8).contains(&buckets), "network.output_buckets is {buckets}; allowed are 1 to 8");
         let threats = self.threats.parse().map_err(|error| anyhow!("network.threats: {error}"))?;
+        ensure!(self.layers.is_some() || !self.pairwise, "network.pairwise is set, but there are no network.layers");
         let header = with_quantisation(Header {
             inputs: Inputs {
                 mirrored: self.mirrored,
@@ -325,7 +328,10 @@ impl NetworkConfig {
                 threats,
             },
             head: match self.layers {
-                Some([first, second]) => Head::Layers { first, second },
+                Some([first, second]) => {
+                    let inputs = if self.pairwise { Activations::Products } else { Activations::Squares };
+                    Head::Layers { inputs, first, second }
+                }
                 None => Head::Single,
             },
             output_buckets: equal_output_buckets(buckets),

@@ -1,8 +1,12 @@
-//! Growth: a network gets more neurons, king buckets or output buckets, and evaluates as before at first.
+//! Growth: a network gets more neurons, king buckets, output buckets or layers, and evaluates as before at first.
 
-use crate::network::{NEW_WEIGHT, QA, UniformRng};
-use anyhow::{Result, ensure};
-use kiln_gen::network::{Asset, Header, Inputs, Weights};
+use crate::network::{NEW_WEIGHT, QA, SECOND_BIAS, UniformRng, second_range};
+use anyhow::{Context, Result, ensure};
+use kiln_gen::network::{Activations, Asset, Head, Header, Inputs, Weights};
+
+/// Maximum magnitude of a weight of a new neuron in the first of several layers: squares are a tenth on average, so some
+/// hundred of them sum to a spread of half the range that is not clipped.
+const NEW_FIRST: f32 = 0.15;
 
 /// Returns the network with the shape of `wanted`. New buckets start with the weights of the bucket that they are a
 /// part of. New neurons start with random weights, determined by `seed`; the head does not read them yet.
@@ -13,9 +17,17 @@ use kiln_gen::network::{Asset, Header, Inputs, Weights};
 pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
     let Asset { header: old, features, feature_bias, pairs, weights } = asset;
     let inputs = Inputs { king_buckets: wanted.inputs.king_buckets, ..old.inputs.clone() };
+    let mut random = UniformRng::new(seed);
+    let (head, weights) = match (wanted.head, weights) {
+        (
+            head @ Head::Layers { inputs: Activations::Squares, first, second },
+            Weights::Single { output, output_bias },
+        ) => (head, layers(&old, &output, &output_bias, [first, second].map(|width| width as usize), &mut random)?),
+        (_, weights) => (old.head, weights),
+    };
     ensure!(
-        inputs == wanted.inputs && old.head == wanted.head,
-        "its shape is {}, not {}; only neurons and buckets can be added, no inputs or layers",
+        inputs == wanted.inputs && head == wanted.head,
+        "its shape is {}, not {}; only neurons, buckets and layers that read squares can be added, no inputs",
         old.shape(),
         wanted.shape()
     );
@@ -24,7 +36,7 @@ pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
     let kings = parents(&old.inputs.king_buckets, &inputs.king_buckets, wanted.king_bucket_count(), "king")?;
     let outputs = parents(&old.output_buckets, &wanted.output_buckets, wanted.output_bucket_count(), "output")?;
     // King buckets and threat states start with the same weights.
-    let new = UniformRng::new(seed).floats(old.planes() * 64 * (new_width - width), 0.0, NEW_WEIGHT);
+    let new = random.floats(old.planes() * 64 * (new_width - width), 0.0, NEW_WEIGHT);
     let new: Vec<i16> = new.into_iter().map(|weight| (weight * f32::from(QA)).round() as i16).collect();
     let (sets, buckets) = (old.king_bucket_count(), old.output_bucket_count());
     let weights = match weights {
@@ -46,8 +58,43 @@ pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
     };
     let features = widen(&copy(&features, sets, &kings), width, new_width, &new);
     let (feature_bias, pairs) = (widen(&feature_bias, width, new_width, &[0]), widen(&pairs, width, new_width, &[0]));
-    let header = Header { hidden: wanted.hidden, inputs, output_buckets: wanted.output_buckets, ..old };
+    let header = Header { hidden: wanted.hidden, inputs, head, output_buckets: wanted.output_buckets, ..old };
     Ok(Asset { header, features, feature_bias, pairs, weights })
+}
+
+/// Returns several layers with the output of a single one, which becomes the first neuron of the first layer. The output
+/// skips the second layer. The other neurons have random weights.
+fn layers(
+    old: &Header,
+    output: &[i16],
+    output_bias: &[i32],
+    [first, second]: [usize; 2],
+    random: &mut UniformRng,
+) -> Result<Weights> {
+    let (inputs, buckets) = (2 * old.hidden as usize, old.output_bucket_count());
+    let mut first_weights = Vec::new();
+    let range = NEW_FIRST * f32::from(old.qb);
+    for output in output.chunks_exact(inputs) {
+        for &weight in output {
+            first_weights.push(i8::try_from(weight).ok().with_context(|| {
+                format!("an output weight is {weight}; in the first of several layers at most 127 are allowed")
+            })?);
+        }
+        first_weights
+            .extend(random.floats((first - 1) * inputs, 0.0, range).into_iter().map(|weight| weight.round() as i8));
+    }
+    let unit = f32::from(old.qa) * f32::from(old.qb);
+    let bias = |&bias: &i32| (0..first).map(move |neuron| if neuron == 0 { bias as f32 / unit } else { 0.0 });
+    let second_weights = random.floats(second * 2 * first, 0.0, second_range(first));
+    let third = (0..second + first).map(|input| f32::from(u8::from(input == second)));
+    Ok(Weights::Layers {
+        first: first_weights,
+        first_bias: output_bias.iter().flat_map(bias).collect(),
+        second: second_weights.repeat(buckets),
+        second_bias: vec![SECOND_BIAS; second * buckets],
+        third: third.collect::<Vec<f32>>().repeat(buckets),
+        third_bias: vec![0.0; buckets],
+    })
 }
 
 /// Returns, for each of `count` new buckets, the old one that it is a part of.

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
 use kiln::tables::{attacks, threat_pairs};
 use kiln::types::{Bitboard, Color, Piece, PieceType, Square};
-use kiln_gen::network::{Asset, Head, Header, THREAT_STATES, Threats, Weights, is_less, threat_state};
+use kiln_gen::network::{Activations, Asset, Head, Header, THREAT_STATES, Threats, Weights, is_less, threat_state};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -49,8 +49,17 @@ const QB: u16 = 90;
 /// Maximum magnitude of a new feature weight: about 25 active features sum to a spread of a fifth of the unclipped
 /// range.
 pub(crate) const NEW_WEIGHT: f32 = 0.07;
+/// Quantisation of the inputs of the first of several layers: integer units per 1.0.
+pub(crate) const INPUT: f32 = QA as f32 * QA as f32 / 512.0;
+/// Biases of the second of several layers at first.
+pub(crate) const SECOND_BIAS: f32 = 0.3;
 /// Centipawns per unit of output.
 pub const SCALE: u16 = 400;
+
+/// Returns the maximum magnitude of a new weight of the second of several layers, by the width of the first.
+pub(crate) fn second_range(first: usize) -> f32 {
+    (1.5 / first as f32).sqrt()
+}
 
 /// Returns `header` with the quantisation that [`Network`] uses.
 pub fn with_quantisation(header: Header) -> Header {
@@ -223,8 +232,9 @@ pub struct Tile {
     /// Biases of the accumulator, one row.
     pub bias: Tensor,
     /// Weights of the head's first layer. With a single layer, one row per (output bucket, perspective). With several
-    /// layers, one row per (output bucket, neuron of the first layer): [`PAIRS`] weights for the products of the side
-    /// to move, then as many for those of the other side.
+    /// layers, one row per (output bucket, neuron of the first layer, perspective), or, with pairwise products, per
+    /// (output bucket, neuron): [`PAIRS`] weights for the products of the side to move, then as many for those of the
+    /// other side.
     pub head: Tensor,
     /// What the forward pass reads.
     pub(crate) forward: Forward,
@@ -238,12 +248,15 @@ pub(crate) struct Forward {
     pub pairs: Vec<Row>,
     pub bias: Row,
     pub head: Vec<Row>,
+    /// Whether they, and the inputs of the first of several layers, are rounded.
+    pub rounded: bool,
 }
 
 impl Tile {
     /// Recomputes [`Self::forward`], of the pairs only these rows.
     fn refresh(&mut self, rounded: bool, pairs: impl Iterator<Item = usize>) {
-        let Forward { features, pairs: of_pairs, bias, head } = &mut self.forward;
+        let Forward { features, pairs: of_pairs, bias, head, rounded: is_rounded } = &mut self.forward;
+        *is_rounded = rounded;
         features.clear();
         features.extend_from_slice(self.features.rows());
         self.factoriser.iter().for_each(|family| family.add_to(features));
@@ -327,17 +340,17 @@ impl Network {
                 let range = (3.0 / hidden as f32).sqrt();
                 (repeated(random.floats(2 * hidden, 0.0, range)), vec![vec![0.0; buckets]])
             }
-            Head::Layers { first, second } => {
-                let (first, second) = (first as usize, second as usize);
+            Head::Layers { inputs, first, second } => {
+                let (inputs, first, second) = (2 * inputs.count(hidden), first as usize, second as usize);
                 // Products of activations are small and often zero; SCReLU passes gradients only for sums above zero.
-                let range = (12.0 / hidden as f32).sqrt();
-                let head = repeated(random.floats(first * hidden, 0.0, range));
-                let range2 = (3.0 / first as f32).sqrt();
+                let range = (12.0 / inputs as f32).sqrt();
+                let head = repeated(random.floats(first * inputs, 0.0, range));
+                let third = [random.floats(second, 0.0, (3.0 / second as f32).sqrt()), vec![0.0; first]].concat();
                 let tail = vec![
                     repeated(vec![0.3; first]),
-                    repeated(random.floats(second * first, 0.0, range2)),
-                    repeated(vec![0.3; second]),
-                    repeated(random.floats(second, 0.0, (3.0 / second as f32).sqrt())),
+                    repeated(random.floats(second * 2 * first, 0.0, second_range(first))),
+                    repeated(vec![SECOND_BIAS; second]),
+                    repeated(third),
                     vec![0.0; buckets],
                 ];
                 (head, tail)
@@ -382,10 +395,10 @@ impl Network {
     fn from_tensors(header: Header, factoriser: bool, tensors: &AssetTensors) -> Self {
         let hidden = header.hidden as usize;
         let sets = [header.king_bucket_count(), header.feature_set_count() / header.king_bucket_count()];
-        let layers = header.head != Head::Single;
+        let pairwise = is_pairwise(&header);
         let tiles = (0..hidden / TILE)
             .map(|tile| {
-                let neurons = tile_neurons(hidden, layers, tile);
+                let neurons = tile_neurons(hidden, pairwise, tile);
                 let cut = |values: &[f32]| -> Vec<f32> {
                     values.chunks_exact(hidden).flat_map(|row| neurons.map(|n| row[n])).collect()
                 };
@@ -413,7 +426,7 @@ impl Network {
     /// Joins the tiles: the inverse of [`Self::from_tensors`].
     fn tensors(&self) -> AssetTensors {
         let hidden = self.header.hidden as usize;
-        let layers = self.header.head != Head::Single;
+        let pairwise = is_pairwise(&self.header);
         let Forward { features, pairs, .. } = &self.tiles[0].forward;
         let head: usize = self.tiles.iter().map(|tile| tile.head.values.len()).sum();
         let mut all = AssetTensors {
@@ -424,7 +437,7 @@ impl Network {
             tail: self.tail.iter().map(|tensor| tensor.values.to_vec()).collect(),
         };
         for (number, tile) in self.tiles.iter().enumerate() {
-            let neurons = tile_neurons(hidden, layers, number);
+            let neurons = tile_neurons(hidden, pairwise, number);
             let join = |all: &mut [f32], rows: &[Row]| {
                 for (all, row) in all.chunks_exact_mut(hidden).zip(rows) {
                     neurons.iter().zip(row).for_each(|(&n, &value)| all[n] = value);
@@ -518,7 +531,7 @@ impl Network {
     }
 
     /// Lets the forward pass, and so training, use the weights of features and of the head's first layer as they are
-    /// rounded in the asset. Each gradient is that of the rounded weight and changes the exact one (straight-through
+    /// rounded in the asset, and the inputs of the first of several layers as the engine rounds them. Each gradient is that of the rounded weight and changes the exact one (straight-through
     /// estimator, Bengio, Léonard and Courville 2013).
     pub fn round(&mut self) {
         self.rounded = true;
@@ -541,13 +554,17 @@ struct AssetTensors {
     tail: Vec<Vec<f32>>,
 }
 
-/// Returns the accumulator neurons of a tile. `layers` says whether the head has pairwise products.
+/// Returns whether the head has pairwise products.
+fn is_pairwise(header: &Header) -> bool {
+    matches!(header.head, Head::Layers { inputs: Activations::Products, .. })
+}
+
+/// Returns the accumulator neurons of a tile.
 ///
 /// These are also the tile's columns in the head's first layer, whose rows in asset order are `hidden` wide: the
-/// neurons of one perspective with a single layer, else the products of the side to move and then those of the other
-/// side.
-fn tile_neurons(hidden: usize, layers: bool, tile: usize) -> [usize; TILE] {
-    std::array::from_fn(|i| match (layers, i < PAIRS) {
+/// neurons of one perspective, or with pairwise products those of the side to move and then those of the other side.
+fn tile_neurons(hidden: usize, pairwise: bool, tile: usize) -> [usize; TILE] {
+    std::array::from_fn(|i| match (pairwise, i < PAIRS) {
         (false, _) => tile * TILE + i,
         (true, true) => tile * PAIRS + i,
         (true, false) => hidden / 2 + tile * PAIRS + i - PAIRS,

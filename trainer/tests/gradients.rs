@@ -2,7 +2,7 @@
 
 use bulletformat::ChessBoard;
 use kiln::types::Bound;
-use kiln_gen::network::{Head, Header, Inputs, Threats, equal_output_buckets, material};
+use kiln_gen::network::{Activations, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, Objective};
 use kiln_trainer::network::Network;
 
@@ -78,8 +78,14 @@ fn gradients_agree_with_finite_differences() {
         board.extra[1] = bound as u8;
     }
     check(single.clone(), 0.0, &bounds);
-    for first in [16, 32] {
-        let head = Head::Layers { first, second: 32 };
+    let layers = [
+        (Activations::Squares, 16),
+        (Activations::Squares, 32),
+        (Activations::Products, 16),
+        (Activations::Products, 32),
+    ];
+    for (inputs, first) in layers {
+        let head = Head::Layers { inputs, first, second: 32 };
         check(Header { head, ..single.clone() }, 0.0, &positions);
         check(Header { head, inputs: buckets.clone(), ..single.clone() }, 0.0, &positions);
         check(Header { head, inputs: pairs.clone(), ..single.clone() }, 0.02, &positions);

@@ -17,7 +17,8 @@ use std::time::Instant;
 
 const SINGLE: &str = "hidden = 32\noutput_buckets = 2";
 const PAIRS: &str = "hidden = 64\nthreats = \"pairs\"";
-const LAYERS: &str = "hidden = 64\nlayers = [16, 32]\noutput_buckets = 2\n\
+const LAYERS: &str = "hidden = 32\nlayers = [16, 32]";
+const PAIRWISE: &str = "hidden = 64\nlayers = [16, 32]\npairwise = true\noutput_buckets = 2\n\
      king_buckets = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
 
 /// Writes games and the run file of a short training run to `folder`.
@@ -53,7 +54,7 @@ fn asset(folder: &Path) -> Vec<u8> {
 
 #[test]
 fn learns_material_and_survives_quantisation() {
-    for network in [SINGLE, LAYERS, PAIRS] {
+    for network in [SINGLE, LAYERS, PAIRWISE, PAIRS] {
         let folder = tempfile::tempdir().unwrap();
         prepare(folder.path(), network, 4, 30);
         let records = fit(folder.path(), 2, |_| false).records;
@@ -73,7 +74,7 @@ fn learns_material_and_survives_quantisation() {
 
 #[test]
 fn results_do_not_depend_on_the_threads() {
-    for network in [SINGLE, LAYERS, PAIRS] {
+    for network in [SINGLE, LAYERS, PAIRWISE, PAIRS] {
         let [one, many] = [1, 5].map(|threads| {
             let folder = tempfile::tempdir().unwrap();
             prepare(folder.path(), network, 1, 4);
@@ -86,7 +87,7 @@ fn results_do_not_depend_on_the_threads() {
 
 #[test]
 fn a_kill_changes_nothing() {
-    for network in [SINGLE, LAYERS, PAIRS] {
+    for network in [SINGLE, LAYERS, PAIRWISE, PAIRS] {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         for folder in &folders {
             prepare(folder.path(), network, 2, 5);

@@ -1,8 +1,8 @@
 //! Arranges a network for the engine: blobs of the types in [`crate::layout`], and the constants on which those depend.
 //!
-//! Where pairwise products follow the accumulators, neurons may be reordered as long as both halves of a row and the
-//! weights of the products move together: the sums are the same integers. So they are put in the order that the
-//! instruction set packs without a permutation.
+//! Where several layers follow the accumulators, neurons may be reordered as long as the weights of their activations
+//! move with them, and with pairwise products both halves of a row: the sums are the same integers. So they are put in
+//! the order that the instruction set packs without a permutation.
 
 use super::{Asset, Head, Header, Weights};
 use crate::layout::{Packing, Plain};
@@ -35,14 +35,16 @@ impl Asset {
     /// [`Threats::Pairs`](super::Threats::Pairs)) and `network_head`, for an instruction set with this packing.
     pub fn arrange(&self, packing: Packing) -> [NetworkBlob; 3] {
         let Header { hidden, ref inputs, .. } = self.header;
-        let pairs = match self.header.head {
+        let order = match self.header.head {
             Head::Single => None,
-            Head::Layers { .. } => Some(self.pairs_by_activation_frequency()),
+            Head::Layers { inputs, .. } => Some(self.inputs_by_activation_frequency(inputs)),
         };
-        let places = pairs.as_deref().map(|pairs| {
-            let packing = packing.for_width(hidden as usize);
-            let half = (0..pairs.len()).map(|place| pairs[packing.number_at(place)]);
-            half.clone().chain(half.map(|pair| pairs.len() + pair)).collect::<Vec<usize>>()
+        let places = order.as_deref().map(|order| {
+            let packing = packing.for_row(order.len());
+            let arranged: Vec<usize> = (0..order.len()).map(|place| order[packing.number_at(place)]).collect();
+            // The second factors of products follow in the same order.
+            let halves = (0..hidden as usize).step_by(order.len());
+            halves.flat_map(|start| arranged.iter().map(move |input| start + input)).collect::<Vec<usize>>()
         });
         [
             NetworkBlob {
@@ -58,7 +60,7 @@ impl Asset {
             NetworkBlob {
                 name: "network_head",
                 element: self.header.shape().head_type(),
-                bytes: self.arranged_head(pairs.as_deref().unwrap_or_default()),
+                bytes: self.arranged_head(order.as_deref().unwrap_or_default()),
             },
         ]
     }
@@ -102,10 +104,10 @@ impl Asset {
         bytes
     }
 
-    /// Returns the head. `pairs` is the order of the products of one side.
-    fn arranged_head(&self, pairs: &[usize]) -> Vec<u8> {
+    /// Returns the head. `order` is that of the inputs from one side.
+    fn arranged_head(&self, order: &[usize]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let inputs = self.header.hidden as usize;
+        let inputs = 2 * order.len();
         match (&self.weights, self.header.head) {
             (Weights::Single { output, output_bias }, _) => {
                 write(&mut bytes, output.iter().copied());
@@ -113,11 +115,11 @@ impl Asset {
             }
             (
                 Weights::Layers { first, first_bias, second, second_bias, third, third_bias },
-                Head::Layers { first: neurons, second: second_neurons },
+                Head::Layers { first: neurons, second: second_neurons, .. },
             ) => {
                 let (neurons, second_neurons) = (neurons as usize, second_neurons as usize);
                 let order: Vec<usize> =
-                    pairs.iter().copied().chain(pairs.iter().map(|pair| inputs / 2 + pair)).collect();
+                    order.iter().copied().chain(order.iter().map(|input| inputs / 2 + input)).collect();
                 for bucket in first.chunks_exact(neurons * inputs) {
                     for quad in order.as_chunks::<4>().0 {
                         for row in bucket.chunks_exact(inputs) {
@@ -126,13 +128,15 @@ impl Asset {
                     }
                 }
                 write(&mut bytes, first_bias.iter().copied());
-                for bucket in second.chunks_exact(second_neurons * neurons) {
-                    for input in 0..neurons {
-                        write(&mut bytes, bucket.iter().copied().skip(input).step_by(neurons));
+                for bucket in second.chunks_exact(second_neurons * 2 * neurons) {
+                    for input in 0..2 * neurons {
+                        write(&mut bytes, bucket.iter().copied().skip(input).step_by(2 * neurons));
                     }
                 }
                 write(&mut bytes, second_bias.iter().copied());
-                write(&mut bytes, third.iter().copied());
+                let third = || third.chunks_exact(second_neurons + neurons);
+                third().for_each(|bucket| write(&mut bytes, bucket[..second_neurons].iter().copied()));
+                third().for_each(|bucket| write(&mut bytes, bucket[second_neurons..].iter().copied()));
                 padded(third_bias).write_le(&mut bytes);
             }
             (Weights::Layers { .. }, Head::Single) => unreachable!("the weights follow the header"),
@@ -148,7 +152,8 @@ impl Asset {
         let shape = self.header.shape();
         // With these names imported, the derived `Debug` form of a shape is a Rust expression.
         format!(
-            "use kiln_gen::network::{{Head::*, Inputs, NetworkShape, Threats::*}};\n\
+            "#[allow(unused_imports)]\n\
+             use kiln_gen::network::{{Activations::*, Head::*, Inputs, NetworkShape, Threats::*}};\n\
              /// The shape that the engine is compiled for.\n\
              pub const SHAPE: NetworkShape = {shape:?};\n\
              /// The type of the layers after the accumulators.\n\

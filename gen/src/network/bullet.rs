@@ -1,9 +1,10 @@
 //! Reads and writes `quantised.bin`, the weights that the trainer bullet's examples save.
 //!
 //! The tensors are little-endian, in the order of an asset's payload, padded to a multiple of 64 bytes. With a single
-//! layer the output biases are `i16`, not `i32`. Networks with several layers are as in bullet's
+//! layer the output biases are `i16`, not `i32`. With several layers they are as in bullet's
 //! `examples/progression/4_multi_layer.rs`: weights of the first layer are `i8` in units of `qb`, all further numbers
-//! are `f32`, and weights are transposed. The files do not contain their shape.
+//! are `f32`, and weights are transposed. That example's layers have fewer inputs, since each reads only the one before
+//! it, and that squared. The files do not contain their shape.
 
 use super::{Asset, AssetError, Head, Header, Weights};
 use alloc::vec::Vec;

@@ -172,13 +172,28 @@ pub fn is_less(kind: usize, than: usize) -> bool {
 pub enum Head {
     /// One layer with SCReLU (squared clipped ReLU) activations.
     Single,
-    /// Three layers; the inputs of the first are pairwise products of clipped activations.
+    /// Three layers. The second reads each neuron of the first twice, clipped and squared; the third reads the second's
+    /// neurons squared, and those of the first as they are, all three as Stockfish does since version 14.
     Layers {
+        /// The inputs of the first layer.
+        inputs: Activations,
         /// Neurons of the first layer.
         first: u32,
         /// Neurons of the second layer.
         second: u32,
     },
+}
+
+/// What the first of several layers reads of the accumulators. Each input is a product of two clipped activations.
+///
+/// The texts are `squares` and `products`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Activations {
+    /// The square of each neuron (SCReLU).
+    Squares,
+    /// The products of each neuron of the first half of an accumulator and its partner in the second half (pairwise
+    /// products).
+    Products,
 }
 
 /// A position and its score.
@@ -204,6 +219,16 @@ pub fn equal_output_buckets(count: u8) -> [u8; 33] {
 pub fn equal_king_buckets(count: u8) -> [u8; 64] {
     let half_board = |square: usize| square / 8 * 4 + (square % 8).min(7 - square % 8);
     core::array::from_fn(|square| (half_board(square) * usize::from(count) / 32) as u8)
+}
+
+impl Activations {
+    /// Returns the number of inputs from an accumulator of this width.
+    pub const fn count(self, hidden: usize) -> usize {
+        match self {
+            Self::Squares => hidden,
+            Self::Products => hidden / 2,
+        }
+    }
 }
 
 impl Header {
@@ -256,9 +281,9 @@ impl Header {
         let hidden = self.hidden as usize;
         let bucket = match self.head {
             Head::Single => 2 * 2 * hidden + 4,
-            Head::Layers { first, second } => {
-                let (first, second) = (first as usize, second as usize);
-                first * hidden + 4 * (first + second * first + second + second + 1)
+            Head::Layers { inputs, first, second } => {
+                let (inputs, first, second) = (2 * inputs.count(hidden), first as usize, second as usize);
+                first * inputs + 4 * (first + second * 2 * first + second + (second + first) + 1)
             }
         };
         (2 * (self.input_count() + 1) + self.inputs.threats.pairs()) * hidden + self.output_bucket_count() * bucket
@@ -293,7 +318,7 @@ impl Header {
                 return wrong(field, value.into(), format!("{} to {}", range.start(), range.end()));
             }
         }
-        if let Head::Layers { first, second } = self.head {
+        if let Head::Layers { first, second, .. } = self.head {
             if !FIRST_WIDTHS.contains(&first) {
                 return wrong("first", first, FIRST_WIDTHS.map(|width| format!("{width}")).join(" or "));
             }

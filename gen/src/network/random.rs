@@ -1,6 +1,6 @@
 //! Networks of random weights, to test an implementation on all shapes.
 
-use super::{Asset, Head, Header, Weights};
+use super::{Activations, Asset, Head, Header, Weights};
 use alloc::vec::Vec;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -36,15 +36,17 @@ impl Asset {
                         .collect(),
                 }
             }
-            Head::Layers { first, second } => {
-                let (first, second) = (first as usize, second as usize);
-                let range = (27.0 * qb / square_root(hidden)).min(127.0);
+            Head::Layers { inputs, first, second } => {
+                // Products are smaller than squares, and more of them are zero.
+                let size = if inputs == Activations::Products { 27.0 } else { 9.0 };
+                let (inputs, first, second) = (2 * inputs.count(hidden), first as usize, second as usize);
+                let range = (size * qb / square_root(inputs)).min(127.0);
                 Weights::Layers {
-                    first: random.integers::<i8>(buckets * first * hidden, 0, range as i8),
+                    first: random.integers::<i8>(buckets * first * inputs, 0, range as i8),
                     first_bias: random.floats(buckets * first, 0.2, 0.3),
-                    second: random.floats(buckets * second * first, 0.0, 1.5),
+                    second: random.floats(buckets * second * 2 * first, 0.0, 1.0),
                     second_bias: random.floats(buckets * second, 0.2, 0.3),
-                    third: random.floats(buckets * second, 0.0, (SPREAD / scale) as f32),
+                    third: random.floats(buckets * (second + first), 0.0, (SPREAD / scale) as f32),
                     third_bias: random.floats(buckets, 0.0, (0.1 * SPREAD / scale) as f32),
                 }
             }

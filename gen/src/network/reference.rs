@@ -1,6 +1,6 @@
 //! The reference evaluation, written as the header describes it. Every fast implementation must agree with it.
 
-use super::{Asset, Head, THREAT_STATES, Threats, Weights, is_less, threat_state};
+use super::{Activations, Asset, Head, THREAT_STATES, Threats, Weights, is_less, threat_state};
 use crate::geometry::{attacks, threat_pairs};
 use crate::layout::ThreatPairs;
 use alloc::vec::Vec;
@@ -72,42 +72,41 @@ impl Asset {
         sums
     }
 
-    /// Returns the pairs of neurons that feed the first of several layers, ordered by how often their product is
-    /// non-zero on some hundred positions, the most frequent first.
-    pub(super) fn pairs_by_activation_frequency(&self) -> Vec<usize> {
-        let mut activations = alloc::vec![0u32; self.header.hidden as usize / 2];
-        self.for_each_products(|products| {
-            activations.iter_mut().zip(products).for_each(|(count, &product)| *count += u32::from(product > 0));
+    /// Returns the inputs that the first of several layers has of each side, ordered by how often they are non-zero on
+    /// some hundred positions, the most frequent first.
+    pub(super) fn inputs_by_activation_frequency(&self, activations: Activations) -> Vec<usize> {
+        let mut counts = alloc::vec![0u32; activations.count(self.header.hidden as usize)];
+        self.for_each_inputs(activations, |inputs| {
+            counts.iter_mut().zip(inputs).for_each(|(count, &input)| *count += u32::from(input > 0));
         });
-        let mut pairs: Vec<usize> = (0..activations.len()).collect();
-        pairs.sort_by_key(|&pair| Reverse(activations[pair]));
-        pairs
+        let mut order: Vec<usize> = (0..counts.len()).collect();
+        order.sort_by_key(|&input| Reverse(counts[input]));
+        order
     }
 
-    /// Returns the share of groups of four consecutive products that are all zero, which the engine skips: in the
-    /// asset's order and as [`Asset::arrange`] orders them, on the positions that it uses. `None` without pairwise
-    /// products.
+    /// Returns the share of groups of four consecutive inputs of the first of several layers that are all zero, which
+    /// the engine skips: in the asset's order and as [`Asset::arrange`] orders them, on the positions that it uses.
+    /// `None` with a single layer.
     pub fn zero_groups(&self) -> Option<[f64; 2]> {
-        if self.header.head == Head::Single {
-            return None;
-        }
-        let pairs = self.pairs_by_activation_frequency();
+        let Head::Layers { inputs: activations, .. } = self.header.head else { return None };
+        let order = self.inputs_by_activation_frequency(activations);
         let (mut zero, mut all) = ([0usize; 2], 0usize);
-        self.for_each_products(|products| {
-            let arranged: Vec<i64> = pairs.iter().map(|&pair| products[pair]).collect();
-            for (zero, products) in zero.iter_mut().zip([products, &arranged]) {
-                *zero += products.as_chunks().0.iter().filter(|group| **group == [0; 4]).count();
+        self.for_each_inputs(activations, |inputs| {
+            let arranged: Vec<i64> = order.iter().map(|&input| inputs[input]).collect();
+            for (zero, inputs) in zero.iter_mut().zip([inputs, &arranged]) {
+                *zero += inputs.as_chunks().0.iter().filter(|group| **group == [0; 4]).count();
             }
-            all += products.len() / 4;
+            all += inputs.len() / 4;
         });
         Some(zero.map(|zero| zero as f64 / all as f64))
     }
 
-    /// Calls `visit` with the products of each side in each of some hundred positions.
-    fn for_each_products(&self, mut visit: impl FnMut(&[i64])) {
+    /// Calls `visit` with the inputs that the first of several layers has of each side in each of some hundred
+    /// positions.
+    fn for_each_inputs(&self, activations: Activations, mut visit: impl FnMut(&[i64])) {
         for pieces in POSITIONS.lines().map(pieces) {
             for side in 0..2 {
-                visit(&products(&self.accumulator(&pieces, side)).collect::<Vec<_>>());
+                visit(&inputs(&self.accumulator(&pieces, side), activations));
             }
         }
     }
@@ -121,30 +120,34 @@ impl Asset {
     }
 
     fn layers(&self, accumulators: &[Vec<i64>; 2], bucket: usize) -> i64 {
-        let (Head::Layers { first: width1, second: width2 }, weights) = (self.header.head, &self.weights) else {
+        let (Head::Layers { inputs: activations, first: width1, second: width2 }, weights) =
+            (self.header.head, &self.weights)
+        else {
             panic!("the header has a single layer");
         };
         let Weights::Layers { first, first_bias, second, second_bias, third, third_bias } = weights else {
             panic!("the weights are of a single layer");
         };
-        let (hidden, width1, width2) = (self.header.hidden as usize, width1 as usize, width2 as usize);
-        let products: Vec<i64> = accumulators.iter().flat_map(|sums| products(sums)).collect();
+        let (width1, width2) = (width1 as usize, width2 as usize);
+        let inputs: Vec<i64> = accumulators.iter().flat_map(|sums| inputs(sums, activations)).collect();
 
         // A product of two activations of 1.0 is 255 * 255 before it is shifted.
         let unit = 512.0 / (255.0 * 255.0 * f64::from(self.header.qb));
         let mut layer1 = Vec::new();
         for neuron in bucket * width1..(bucket + 1) * width1 {
-            let row = &first[neuron * hidden..(neuron + 1) * hidden];
-            let sum: i64 = products.iter().zip(row).map(|(product, &weight)| product * i64::from(weight)).sum();
-            layer1.push(squared(sum as f64 * unit + f64::from(first_bias[neuron])));
+            let row = &first[neuron * inputs.len()..(neuron + 1) * inputs.len()];
+            let sum: i64 = inputs.iter().zip(row).map(|(input, &weight)| input * i64::from(weight)).sum();
+            layer1.push(sum as f64 * unit + f64::from(first_bias[neuron]));
         }
+        let clipped = layer1.iter().map(|sum| sum.clamp(0.0, 1.0));
+        let activated: Vec<f64> = clipped.chain(layer1.iter().map(|sum| sum.clamp(-1.0, 1.0).powi(2))).collect();
         let mut layer2 = Vec::new();
         for neuron in bucket * width2..(bucket + 1) * width2 {
-            let row = &second[neuron * width1..(neuron + 1) * width1];
-            layer2.push(squared(dot(&layer1, row) + f64::from(second_bias[neuron])));
+            let row = &second[neuron * 2 * width1..(neuron + 1) * 2 * width1];
+            layer2.push((dot(&activated, row) + f64::from(second_bias[neuron])).clamp(0.0, 1.0).powi(2));
         }
-        let row = &third[bucket * width2..(bucket + 1) * width2];
-        let output = dot(&layer2, row) + f64::from(third_bias[bucket]);
+        let row = &third[bucket * (width2 + width1)..(bucket + 1) * (width2 + width1)];
+        let output = dot(&layer2, row) + dot(&layer1, &row[width2..]) + f64::from(third_bias[bucket]);
         (output * f64::from(self.header.scale)) as i64
     }
 }
@@ -169,10 +172,13 @@ fn attacking(
     })
 }
 
-/// Returns the pairwise products of both halves of an accumulator.
-fn products(sums: &[i64]) -> impl Iterator<Item = i64> {
-    let (left, right) = sums.split_at(sums.len() / 2);
-    left.iter().zip(right).map(|(a, b)| (a.clamp(&0, &255) * b.clamp(&0, &255)) >> 9)
+/// Returns the inputs that the first of several layers has of an accumulator.
+fn inputs(sums: &[i64], activations: Activations) -> Vec<i64> {
+    let (left, right) = match activations {
+        Activations::Squares => (sums, sums),
+        Activations::Products => sums.split_at(sums.len() / 2),
+    };
+    left.iter().zip(right).map(|(a, b)| (a.clamp(&0, &255) * b.clamp(&0, &255)) >> 9).collect()
 }
 
 /// Returns the pieces in the first field of a FEN, as [`Asset::evaluate`] takes them.
@@ -191,11 +197,6 @@ fn pieces(placement: &str) -> Vec<(usize, usize, usize)> {
         }
     }
     pieces
-}
-
-fn squared(sum: f64) -> f64 {
-    let clipped = sum.clamp(0.0, 1.0);
-    clipped * clipped
 }
 
 fn dot(inputs: &[f64], weights: &[f32]) -> f64 {

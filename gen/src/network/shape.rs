@@ -1,6 +1,6 @@
 //! The shape of a network, for which an engine is compiled.
 
-use super::{Head, Header, Inputs, THREAT_STATES, Threats};
+use super::{Activations, Head, Header, Inputs, THREAT_STATES, Threats};
 use alloc::{format, string::String};
 use core::fmt;
 
@@ -8,7 +8,7 @@ use core::fmt;
 /// win-draw-loss model and expected scores.
 ///
 /// An engine can load a network at run time if and only if its shape equals the compiled one. `Display` writes the
-/// trainers' notation, such as `(768x4hm -> 512)x2 -> 16 -> 32 -> 1, 8 output buckets`, or `(6x768x4hm -> …` with
+/// trainers' notation, such as `(768x4hm -> 512 pairwise)x2 -> 16 -> 32 -> 1, 8 output buckets`, or `(6x768x4hm -> …` with
 /// threat states and `(768x4hm + 59808 -> …` with pairs. It leaves out which squares share a bucket and the
 /// quantisation; [`NetworkShape::key`] has everything.
 ///
@@ -54,7 +54,10 @@ impl NetworkShape {
         let buckets = self.output_bucket_count();
         match head {
             Head::Single => format!("SingleHead<{hidden}, {buckets}>"),
-            Head::Layers { first, second } => format!("LayersHead<{}, {first}, {second}, {buckets}>", hidden / 4),
+            Head::Layers { inputs, first, second } => {
+                let quads = 2 * inputs.count(*hidden as usize) / 4;
+                format!("LayersHead<{quads}, {first}, {second}, {buckets}>")
+            }
         }
     }
 }
@@ -74,8 +77,12 @@ impl fmt::Display for NetworkShape {
         if inputs.threats == Threats::Pairs {
             write!(f, " + {}", inputs.threats.pairs())?;
         }
-        write!(f, " -> {hidden})x2")?;
-        if let Head::Layers { first, second } = head {
+        write!(f, " -> {hidden}")?;
+        if let Head::Layers { inputs: Activations::Products, .. } = head {
+            write!(f, " pairwise")?;
+        }
+        write!(f, ")x2")?;
+        if let Head::Layers { first, second, .. } = head {
             write!(f, " -> {first} -> {second}")?;
         }
         write!(f, " -> 1")?;
