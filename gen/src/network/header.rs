@@ -185,8 +185,6 @@ pub enum Head {
 }
 
 /// What the first of several layers reads of the accumulators. Each input is a product of two clipped activations.
-///
-/// The texts are `squares` and `products`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Activations {
     /// The square of each neuron (SCReLU).
