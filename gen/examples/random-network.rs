@@ -60,10 +60,7 @@ fn parse() -> Result<Options, lexopt::Error> {
     let head = match layers {
         None if pairwise => return Err("--pairwise is for --layers".into()),
         None => Head::Single,
-        Some(first) => {
-            let inputs = if pairwise { Activations::Products } else { Activations::Squares };
-            Head::Layers { inputs, first, second: 32 }
-        }
+        Some(first) => Head::Layers { inputs: Activations::new(pairwise), first, second: 32 },
     };
     Ok(Options { file, hidden, head, king_buckets, output_buckets, merged_kings, threats, seed })
 }

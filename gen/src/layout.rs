@@ -420,7 +420,9 @@ plain_layers! {
         if HIDDEN.is_multiple_of(32), size 2 * HIDDEN * (768 * SETS + 1);
     SingleHead<const HIDDEN, const BUCKETS> { weights, bias },
         if HIDDEN.is_multiple_of(32), size 4 * HIDDEN * BUCKETS + 64;
-    LayersHead<const QUADS, const FIRST, const SECOND, const BUCKETS> { first, first_bias, second, second_bias, third, skip, third_bias },
+    LayersHead<const QUADS, const FIRST, const SECOND, const BUCKETS> {
+        first, first_bias, second, second_bias, third, skip, third_bias
+    },
         if FIRST.is_multiple_of(16) && SECOND.is_multiple_of(16),
         size BUCKETS * (4 * QUADS * FIRST + 4 * (2 * FIRST + 2 * FIRST * SECOND + 2 * SECOND)) + 64;
 }

@@ -54,8 +54,8 @@ use std::path::Path;
 
 /// The first bytes of an asset.
 pub const MAGIC: [u8; 8] = *b"KILNNNUE";
-/// The version of the format, which did not change when [`Threats::Pairs`] and [`Activations`] came. The hash of version 1 did not cover
-/// the header, version 2 had a fixed shape, and version 3 had no threats.
+/// The version of the format, which did not change when [`Threats::Pairs`] and [`Activations`] came. The hash of
+/// version 1 did not cover the header, version 2 had a fixed shape, and version 3 had no threats.
 pub const VERSION: u16 = 4;
 /// The bytes before the header: magic, version, length.
 const HEADER_START: usize = MAGIC.len() + 2 + 4;

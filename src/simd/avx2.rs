@@ -67,8 +67,8 @@ pub fn products<const N: usize>(row: &Row<N>, out: &mut [u8]) {
     assert!([N, N / 2].contains(&out.len()));
     let right = N - out.len();
     // SAFETY: this module is compiled only if the target has AVX2; the length of `out` is a multiple of
-    // 2 * LANES, otherwise the order is the plain one. So loads of LANES numbers end at N at most and are aligned as the
-    // row is, and stores of 2 * LANES bytes end at the length of `out` at most.
+    // 2 * LANES, otherwise the order is the plain one. So loads of LANES numbers end at N at most and are aligned as
+    // the row is, and stores of 2 * LANES bytes end at the length of `out` at most.
     unsafe {
         let (zero, most) = (_mm256_setzero_si256(), _mm256_set1_epi16(255));
         let product = |i: usize| {

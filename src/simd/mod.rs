@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// With inputs from `QUADS / 2` groups of four a side: all squares of an accumulator, or the products of its halves.
+    /// With `QUADS / 2` groups of four inputs a side: the squares of an accumulator, or the products of its halves.
     fn layers<const WIDTH: usize, const QUADS: usize, const NEURONS: usize>(rng: &mut Xoshiro256PlusPlus) {
         for sparsity in 0..8 {
             let mut row = Row([0; WIDTH]);

@@ -79,8 +79,8 @@ impl<const N: usize> Changes<'_, N> {
     }
 }
 
-/// Writes the products of the numbers at the start and at the end of a row, as many as `out` has, each clipped to 0…255,
-/// in units of 512 (0 to 127): the squares of all, or the products of both halves. The row is in the order of
+/// Writes the products of the numbers at the start and at the end of a row, as many as `out` has, each clipped to
+/// 0…255, in units of 512 (0 to 127): the squares of all, or the products of both halves. The row is in the order of
 /// [`PACKING`], the products are in natural order.
 ///
 /// # Panics

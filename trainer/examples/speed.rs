@@ -1,6 +1,7 @@
 //! Measures the training speed in positions per second: `speed [states|pairs] [HIDDEN [FIRST [products]]] [SHARD…]`,
 //! with `RAYON_NUM_THREADS` threads. With `FIRST`, 16 or 32, the network has layers of `FIRST` and 32 neurons, which
-//! read the squares of the accumulators, or with `products` pairwise products. Without shards, the positions are those of random games.
+//! read the squares of the accumulators, or with `products` pairwise products. Without shards, the positions are those
+//! of random games.
 
 use kiln_gen::network::{Activations, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, Objective};
@@ -20,7 +21,7 @@ fn main() -> anyhow::Result<()> {
     let hidden = number().unwrap_or(256);
     let first = number();
     let products = arguments.next_if(|argument| argument == "products");
-    let inputs = if products.is_some() { Activations::Products } else { Activations::Squares };
+    let inputs = Activations::new(products.is_some());
     let head = first.map_or(Head::Single, |first| Head::Layers { inputs, first, second: 32 });
     let folder = tempfile::tempdir()?;
     let mut shards: Vec<_> = arguments.map(PathBuf::from).collect();

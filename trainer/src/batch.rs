@@ -468,8 +468,8 @@ fn single_backward(tile: &mut Tile, tile_block: &mut TileBlock, block: &Block) {
 }
 
 /// Returns a tile's part of the inputs of the first of several layers: with two rows the squares of each side's clipped
-/// activations, with one row their pairwise products, those of the side to move first. If `rounded` they are rounded down
-/// as in the engine.
+/// activations, with one row their pairwise products, those of the side to move first. If `rounded` they are rounded
+/// down as in the engine.
 #[inline]
 fn inputs<const ROWS: usize>(accumulators: &[Row; 2], rounded: bool) -> [Row; ROWS] {
     let mut inputs = [[0.0; TILE]; ROWS];

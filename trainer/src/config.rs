@@ -168,7 +168,7 @@ pub struct TrainingConfig {
     /// The asset has the average of the weights after this many last superbatches of the run; 0 for the last weights.
     #[serde(default)]
     pub average: u64,
-    /// Penalty on active neurons: the loss of a position grows by this times the mean of the inputs of the first of its layers.
+    /// Penalty on active neurons: the loss of a position grows by this times the mean of the inputs of the first layer.
     #[serde(default)]
     pub sparsity: f32,
     /// Whether features [share weights](crate::factoriser), which are added to their own.
@@ -328,10 +328,7 @@ impl NetworkConfig {
                 threats,
             },
             head: match self.layers {
-                Some([first, second]) => {
-                    let inputs = if self.pairwise { Activations::Products } else { Activations::Squares };
-                    Head::Layers { inputs, first, second }
-                }
+                Some([first, second]) => Head::Layers { inputs: Activations::new(self.pairwise), first, second },
                 None => Head::Single,
             },
             output_buckets: equal_output_buckets(buckets),

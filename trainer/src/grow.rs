@@ -4,8 +4,7 @@ use crate::network::{NEW_WEIGHT, QA, SECOND_BIAS, UniformRng, second_range};
 use anyhow::{Context, Result, ensure};
 use kiln_gen::network::{Activations, Asset, Head, Header, Inputs, Weights};
 
-/// Maximum magnitude of a weight of a new neuron in the first of several layers: squares are a tenth on average, so some
-/// hundred of them sum to a spread of half the range that is not clipped.
+/// Maximum magnitude of a weight of a new neuron in the first of several layers. Other values were not tried.
 const NEW_FIRST: f32 = 0.15;
 
 /// Returns the network with the shape of `wanted`. New buckets start with the weights of the bucket that they are a
@@ -62,8 +61,8 @@ pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
     Ok(Asset { header, features, feature_bias, pairs, weights })
 }
 
-/// Returns several layers with the output of a single one, which becomes the first neuron of the first layer. The output
-/// skips the second layer. The other neurons have random weights.
+/// Returns several layers with the output of a single one, which becomes the first neuron of the first layer. At first
+/// the output reads this neuron alone. The other neurons have random weights.
 fn layers(
     old: &Header,
     output: &[i16],

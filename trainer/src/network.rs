@@ -254,9 +254,8 @@ pub(crate) struct Forward {
 
 impl Tile {
     /// Recomputes [`Self::forward`], of the pairs only these rows.
-    fn refresh(&mut self, rounded: bool, pairs: impl Iterator<Item = usize>) {
-        let Forward { features, pairs: of_pairs, bias, head, rounded: is_rounded } = &mut self.forward;
-        *is_rounded = rounded;
+    fn refresh(&mut self, pairs: impl Iterator<Item = usize>) {
+        let Forward { features, pairs: of_pairs, bias, head, rounded } = &mut self.forward;
         features.clear();
         features.extend_from_slice(self.features.rows());
         self.factoriser.iter().for_each(|family| family.add_to(features));
@@ -265,14 +264,14 @@ impl Tile {
         *bias = self.bias.rows()[0];
         head.clear();
         head.extend_from_slice(self.head.rows());
-        if rounded {
+        if *rounded {
             round(features, QA);
             round(slice::from_mut(bias), QA);
             round(head, QB);
         }
         for row in pairs {
             of_pairs[row] = self.pairs.rows()[row];
-            if rounded {
+            if *rounded {
                 round(slice::from_mut(&mut of_pairs[row]), QA);
             }
         }
@@ -285,7 +284,7 @@ impl Tile {
     }
 
     /// Updates all tensors of the tile by one optimiser step, but only these rows of the feature weights.
-    fn update(&mut self, step: OptimiserStep, rows: &[RowUpdate], rounded: bool) {
+    fn update(&mut self, step: OptimiserStep, rows: &[RowUpdate]) {
         self.sum_factoriser_gradient();
         let count = self.features.rows().len();
         let (features, pairs) = rows.split_at(rows.partition_point(|update| update.row < count));
@@ -293,7 +292,7 @@ impl Tile {
         self.pairs.update_rows(pairs, count);
         let shared = self.factoriser.iter_mut().flat_map(Family::tensors_mut);
         shared.chain([&mut self.bias, &mut self.head]).for_each(|tensor| tensor.update(step));
-        self.refresh(rounded, pairs.iter().map(|update| update.row - count));
+        self.refresh(pairs.iter().map(|update| update.row - count));
     }
 }
 
@@ -316,8 +315,6 @@ pub struct Network {
     pub(crate) touched: Vec<bool>,
     /// The step that last updated a feature's weights, 0 before the first.
     pub(crate) updated: Vec<u64>,
-    /// Whether the forward pass rounds weights.
-    rounded: bool,
 }
 
 impl Network {
@@ -417,8 +414,7 @@ impl Network {
             .collect();
         let tail = tensors.tail.iter().map(|values| Tensor::new(values, WEIGHT_LIMIT)).collect();
         let count = (tensors.features.len() + tensors.pairs.len()) / hidden;
-        let mut network =
-            Self { header, tiles, tail, touched: vec![false; count], updated: vec![0; count], rounded: false };
+        let mut network = Self { header, tiles, tail, touched: vec![false; count], updated: vec![0; count] };
         network.refresh();
         network
     }
@@ -507,8 +503,7 @@ impl Network {
                 *updated = step.number;
             }
         }
-        let rounded = self.rounded;
-        self.tiles.par_iter_mut().for_each(|tile| tile.update(step, &rows, rounded));
+        self.tiles.par_iter_mut().for_each(|tile| tile.update(step, &rows));
         self.tail.iter_mut().for_each(|tensor| tensor.update(step));
     }
 
@@ -531,17 +526,17 @@ impl Network {
     }
 
     /// Lets the forward pass, and so training, use the weights of features and of the head's first layer as they are
-    /// rounded in the asset, and the inputs of the first of several layers as the engine rounds them. Each gradient is that of the rounded weight and changes the exact one (straight-through
-    /// estimator, Bengio, Léonard and Courville 2013).
+    /// rounded in the asset, and the inputs of the first of several layers as the engine rounds them. Each gradient is
+    /// that of the rounded number and changes the exact one (straight-through estimator, Bengio, Léonard and Courville
+    /// 2013).
     pub fn round(&mut self) {
-        self.rounded = true;
+        self.tiles.iter_mut().for_each(|tile| tile.forward.rounded = true);
         self.refresh();
     }
 
     /// Recomputes what the forward pass reads. Call it after changing values other than by [`Self::update`].
     pub fn refresh(&mut self) {
-        let rounded = self.rounded;
-        self.tiles.iter_mut().for_each(|tile| tile.refresh(rounded, 0..tile.pairs.rows().len()));
+        self.tiles.iter_mut().for_each(|tile| tile.refresh(0..tile.pairs.rows().len()));
     }
 }
 

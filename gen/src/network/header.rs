@@ -220,6 +220,11 @@ pub fn equal_king_buckets(count: u8) -> [u8; 64] {
 }
 
 impl Activations {
+    /// Returns the products, or otherwise the squares.
+    pub const fn new(pairwise: bool) -> Self {
+        if pairwise { Self::Products } else { Self::Squares }
+    }
+
     /// Returns the number of inputs from an accumulator of this width.
     pub const fn count(self, hidden: usize) -> usize {
         match self {

@@ -8,8 +8,8 @@ use core::fmt;
 /// win-draw-loss model and expected scores.
 ///
 /// An engine can load a network at run time if and only if its shape equals the compiled one. `Display` writes the
-/// trainers' notation, such as `(768x4hm -> 512 pairwise)x2 -> 16 -> 32 -> 1, 8 output buckets`, or `(6x768x4hm -> …` with
-/// threat states and `(768x4hm + 59808 -> …` with pairs. It leaves out which squares share a bucket and the
+/// trainers' notation, such as `(768x4hm -> 512 pairwise)x2 -> 16 -> 32 -> 1, 8 output buckets`, or `(6x768x4hm -> …`
+/// with threat states and `(768x4hm + 59808 -> …` with pairs. It leaves out which squares share a bucket and the
 /// quantisation; [`NetworkShape::key`] has everything.
 ///
 /// ```
