@@ -37,7 +37,7 @@ use crate::types::Move;
 /// Scores of at least this size, in centipawns, are not trained on: the game is decided. They include mates.
 pub const MAX_SCORE: i32 = 10_000;
 /// Positions with fewer pieces are not trained on.
-pub const MIN_PIECES: u32 = 4;
+pub const MIN_PIECES: u32 = 3;
 
 /// Returns whether to train on a position in which the search found `best` with this score: the move is quiet and no
 /// promotion, the score below [`MAX_SCORE`], and the position is not in check and has at least [`MIN_PIECES`] pieces.

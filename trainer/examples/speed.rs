@@ -5,7 +5,7 @@
 
 use kiln_gen::network::{Activations, Head, Header, Inputs, Threats, equal_output_buckets, material};
 use kiln_trainer::batch::{BatchProcessor, Objective};
-use kiln_trainer::data::{Dataset, EpochOrder};
+use kiln_trainer::data::{Dataset, EpochOrder, Filter};
 use kiln_trainer::network::{EPSILON, Network, OptimiserStep};
 use kiln_trainer::synthetic;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ fn main() -> anyhow::Result<()> {
         std::fs::write(&shards[0], synthetic::shard(4000, 1)?)?;
     }
     let start = Instant::now();
-    let data = Dataset::read(&shards, &[], None)?;
+    let data = Dataset::read(&shards, &[], Filter::default())?;
     println!("read in {:.2} s", start.elapsed().as_secs_f64());
     let buckets = if head == Head::Single { 1 } else { 8 };
     let material = material().header;
@@ -49,7 +49,7 @@ fn main() -> anyhow::Result<()> {
         let start = Instant::now();
         let index = order.starting_at(round * BATCH as u64);
         let step = OptimiserStep { learning_rate: 1e-3, number: round + 1, weight_decay: 0.01, epsilon: EPSILON };
-        let objective = Objective { wdl: 0.0, sparsity: 0.0 };
+        let objective = Objective::default();
         let loss = processor.train_batch(&mut network, BATCH, |i| data.training[index(i)], objective, step);
         let positions = BATCH as f64;
         println!("{:8.0} positions/s, loss {:.6}", positions / start.elapsed().as_secs_f64(), loss / positions);

@@ -32,16 +32,34 @@ const GROUP: usize = 16;
 pub struct Objective {
     /// WDL proportion λ, 0 to 1: weight of the game result. The search score has weight 1 − λ.
     pub wdl: f32,
+    /// Centipawns per unit of the logistic function σ that turns scores and outputs into expected points.
+    pub scale: f32,
     /// What the mean of the inputs of the first of several layers adds to a position's loss.
     pub sparsity: f32,
 }
 
+impl Default for Objective {
+    /// Returns the loss of scores alone, with the scale [`SCALE`].
+    fn default() -> Self {
+        Self { wdl: 0.0, scale: SCALE.into(), sparsity: 0.0 }
+    }
+}
+
 impl Objective {
-    /// Returns the target λ · result + (1 − λ) · σ(score / [`SCALE`]) for the side to move, which is a bound if the
-    /// score is one.
+    /// Returns the target λ · result + (1 − λ) · σ(score / scale) for the side to move, which is a bound if the score is
+    /// one.
     pub fn target(self, board: &ChessBoard) -> Target {
-        let score = sigmoid(f32::from(board.score()) / f32::from(SCALE));
+        let score = sigmoid(f32::from(board.score()) / self.scale);
         Target { points: self.wdl * board.result() + (1.0 - self.wdl) * score, bound: bound(board) }
+    }
+
+    /// Adds the loss of an output to `loss`. Returns its derivative with respect to the output.
+    fn add_loss(self, loss: &mut f64, output: f32, target: Target) -> f32 {
+        let unit = self.scale / f32::from(SCALE);
+        let predicted = sigmoid(output / unit);
+        let error = target.error(predicted) * unit;
+        *loss += f64::from(error * error);
+        2.0 * error * predicted * (1.0 - predicted)
     }
 }
 
@@ -73,8 +91,8 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
 /// Runs batches through a network. Owns the buffers for activations and gradients.
 ///
 /// The methods take positions as a function from index to position, for the indices below `count`. The loss of a
-/// position is (σ(output) − target)², nothing where the target is a bound that allows the output, and the penalty of
-/// [`Objective::sparsity`].
+/// position is (σ(output) − target)² · (scale / [`SCALE`])², nothing where the target is a bound that allows the output,
+/// and the penalty of [`Objective::sparsity`]. So near equality all scales have the same gradients.
 pub struct BatchProcessor {
     feature_set: FeatureSet,
     blocks: Vec<Block>,
@@ -291,7 +309,7 @@ impl BatchProcessor {
     ) -> Vec<f32> {
         let mut scores = Vec::with_capacity(count);
         for range in groups(count) {
-            for block in self.run_blocks(network, range, &position, Objective { wdl: 0.0, sparsity: 0.0 }, 0.0) {
+            for block in self.run_blocks(network, range, &position, Objective::default(), 0.0) {
                 scores.extend(block.outputs[..block.features.count()].iter().map(|output| output * f32::from(SCALE)));
             }
         }
@@ -333,11 +351,13 @@ impl BatchProcessor {
             let inputs: f64 = tile_blocks.clone().map(|tile_block| tile_block.inputs).sum();
             block.loss = f64::from(objective.sparsity) * inputs / input_count(network) as f64;
             match head {
-                Head::Single => single_output(&network.tail, tile_blocks, block, weight),
+                Head::Single => single_output(&network.tail, tile_blocks, block, objective, weight),
                 Head::Layers { first: 16, second, .. } => {
-                    layers::<16>(&network.tail, second as usize, tile_blocks, block, weight)
+                    layers::<16>(&network.tail, second as usize, tile_blocks, block, objective, weight)
                 }
-                Head::Layers { second, .. } => layers::<32>(&network.tail, second as usize, tile_blocks, block, weight),
+                Head::Layers { second, .. } => {
+                    layers::<32>(&network.tail, second as usize, tile_blocks, block, objective, weight)
+                }
             }
         });
         used
@@ -410,24 +430,17 @@ fn single_output<'a>(
     tail: &[Tensor],
     tile_blocks: impl Iterator<Item = &'a TileBlock> + Clone,
     block: &mut Block,
+    objective: Objective,
     weight: f32,
 ) {
     for (i, &bucket) in block.features.output_buckets.iter().enumerate() {
         let bucket = usize::from(bucket);
         let output = tile_blocks.clone().fold(tail[0].values[bucket], |sum, tile_block| sum + tile_block.head_sums[i]);
-        let delta = add_loss(&mut block.loss, output, block.targets[i]) * weight;
+        let delta = objective.add_loss(&mut block.loss, output, block.targets[i]) * weight;
         block.outputs[i] = output;
         block.deltas[i] = delta;
         block.tail[0][bucket] += delta;
     }
-}
-
-/// Adds the loss of an output to `loss`. Returns its derivative with respect to the output.
-fn add_loss(loss: &mut f64, output: f32, target: Target) -> f32 {
-    let predicted = sigmoid(output);
-    let error = target.error(predicted);
-    *loss += f64::from(error * error);
-    2.0 * error * predicted * (1.0 - predicted)
 }
 
 /// Returns the sum of a row, always added in the same order.
@@ -522,6 +535,7 @@ fn layers<'a, const N: usize>(
     second: usize,
     tile_blocks: impl Iterator<Item = &'a TileBlock> + Clone,
     block: &mut Block,
+    objective: Objective,
     weight: f32,
 ) {
     let [bias1, weights2, bias2, weights3, bias3] = tail else { unreachable!("there are five") };
@@ -548,7 +562,7 @@ fn layers<'a, const N: usize>(
         for (sum, weight) in sums1.iter().zip(skip) {
             output += sum * weight;
         }
-        let delta = add_loss(&mut block.loss, output, block.targets[i]) * weight;
+        let delta = objective.add_loss(&mut block.loss, output, block.targets[i]) * weight;
         block.outputs[i] = output;
 
         let [grad_bias1, grad2, grad_bias2, grad3, grad_bias3] = &mut block.tail[..] else { unreachable!() };

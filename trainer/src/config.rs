@@ -1,7 +1,7 @@
 //! The run file: the settings of one training run, in TOML.
 
 use crate::grow::grow;
-use crate::network::{EPSILON, with_quantisation};
+use crate::network::{EPSILON, SCALE, with_quantisation};
 use anyhow::{Context, Result, anyhow, ensure};
 use kiln_gen::network::{Activations, Asset, Head, Header, Inputs, Threats, equal_output_buckets};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,13 @@ pub struct Config {
     /// How many positions in a row with the same score are used: the first plies of each variation; all if left out.
     #[serde(default)]
     pub plies: Option<usize>,
+    /// Positions of search trees with fewer pieces are left out.
+    #[serde(default)]
+    pub tree_pieces: u32,
+    /// The part, from 0 to 1, that the result of a game that was played out has in the targets of its training positions,
+    /// by the number of pieces: 2 to 5, 6 to 9, and so on to 32.
+    #[serde(default)]
+    pub results: [f32; 8],
     /// Output folder; created if missing.
     pub output: PathBuf,
     /// Asset whose weights training starts from; random weights without it.
@@ -154,6 +161,10 @@ pub struct TrainingConfig {
     pub warm_up: u64,
     /// WDL proportion λ: weight of the game result in the target, 0 to 1; the search score has weight 1 − λ.
     pub wdl: Schedule,
+    /// Centipawns per unit of the logistic function that turns scores into expected points in the loss, 50 to 1000. With
+    /// fewer, differences between high scores count less beside those near equality.
+    #[serde(default = "scale")]
+    pub scale: f32,
     /// AdamW weight decay, 0 to 1: each step multiplies weights by 1 − learning rate · decay.
     #[serde(default = "decay")]
     pub decay: f32,
@@ -233,6 +244,10 @@ fn batch() -> usize {
     16384
 }
 
+fn scale() -> f32 {
+    SCALE.into()
+}
+
 fn decay() -> f32 {
     0.01
 }
@@ -287,6 +302,7 @@ impl TrainingConfig {
         for (name, value) in [("decay", self.decay), ("sparsity", self.sparsity)] {
             ensure!((0.0..=1.0).contains(&value), "training.{name} is {value}; allowed are 0 to 1");
         }
+        ensure!((50.0..=1000.0).contains(&self.scale), "training.scale is {}; allowed are 50 to 1000", self.scale);
         ensure!((1e-12..=1.0).contains(&self.epsilon), "training.epsilon is {}; allowed are 1e-12 to 1", self.epsilon);
         Ok(())
     }
@@ -377,6 +393,9 @@ impl Config {
             "neither network nor start is given; at least one is required"
         );
         ensure!(self.plies != Some(0), "plies is 0; it must be at least 1");
+        for part in self.results {
+            ensure!((0.0..=1.0).contains(&part), "results has {part}; allowed are 0 to 1");
+        }
         if let Some(Teacher { trust, .. }) = &self.teacher {
             ensure!(!trust.is_empty(), "teacher.trust is empty; it needs at least one number");
             for part in trust {
@@ -513,6 +532,10 @@ mod tests {
             (valid.replace("every = 1", "every = 0"), "training.wdl.every is 0"),
             (valid.replace("superbatches = 2", "superbatches = 0"), "training.superbatches is 0"),
             (valid.replace("[network]", "plies = 0\n[network]"), "plies is 0"),
+            (
+                valid.replace("[network]", "results = [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.5]\n[network]"),
+                "results has 1.5; allowed are 0 to 1",
+            ),
             (format!("{valid}\n[teacher]\nnetwork = \"t\"\ntrust = []"), "teacher.trust is empty"),
             (
                 format!("{valid}\n[teacher]\nnetwork = \"t\"\ntrust = [0.5, 2.0]"),
@@ -522,6 +545,7 @@ mod tests {
                 with("hidden = 32", &format!("epsilon = 0.0\n{TRAINING}")),
                 "training.epsilon is 0; allowed are 1e-12 to 1",
             ),
+            (with("hidden = 32", &format!("scale = 2.0\n{TRAINING}")), "training.scale is 2; allowed are 50 to 1000"),
             (valid.replace("\"a\"", "\"a/b\""), "name is \"a/b\""),
             (valid.replace("[network]\nhidden = 32", ""), "neither network nor start"),
             (valid.replace("name", "start = \"none.zst\"\nname"), "cannot be read"),

@@ -2,9 +2,9 @@
 //! which training draws them.
 
 use crate::batch::{BatchProcessor, sigmoid};
-use crate::network::{Network, SCALE};
+use crate::network::Network;
 use anyhow::{Context, Result};
-use bulletformat::ChessBoard;
+use bulletformat::{BulletFormat, ChessBoard};
 use kiln::board::Position;
 use kiln::data::{Game, is_trainable, shards};
 use kiln::types::{Bitboard, Bound, Color, Square};
@@ -21,6 +21,19 @@ const GAMES_PER_VALIDATION_GAME: u64 = 100;
 /// Shards that are read at once. More would need more memory: their positions are then in memory twice.
 const SHARDS_AT_ONCE: usize = 64;
 
+/// The score in centipawns at which results are mixed with scores as if it foretold 73 % of the points: that with which
+/// the evaluation of kiln-g14b foretells the results that a stronger engine expects best.
+const RESULT_SCALE: f32 = 125.0;
+
+/// Which trainable positions of games are left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter {
+    /// Only the first so many positions of each variation, which are those in a row with the same score, are kept.
+    pub plies: Option<usize>,
+    /// Positions of search trees with fewer pieces are left out.
+    pub tree_pieces: u32,
+}
+
 /// Training and validation positions in memory, 32 bytes each.
 #[derive(Default)]
 pub struct Dataset {
@@ -31,19 +44,19 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards: with `plies`,
-    /// only the first so many positions of each variation, which are those in a row with the same score.
+    /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards, except those that
+    /// `filter` leaves out.
     ///
     /// Without `validation`, which are shards too, one game in a hundred is a validation game. Which one does not
     /// depend on the files.
     ///
     /// # Errors
     /// If a file cannot be read or is not a shard of games.
-    pub fn read(training: &[PathBuf], validation: &[PathBuf], plies: Option<usize>) -> Result<Self> {
+    pub fn read(training: &[PathBuf], validation: &[PathBuf], filter: Filter) -> Result<Self> {
         let mut data = Self::default();
         let mut read = |paths, is_validation: fn(&Game) -> bool| -> Result<()> {
             for files in files(paths)?.chunks(SHARDS_AT_ONCE) {
-                let parts = files.par_iter().map(|file| read_shard(file, plies, is_validation));
+                let parts = files.par_iter().map(|file| read_shard(file, filter, is_validation));
                 for part in parts.collect::<Result<Vec<_>>>()? {
                     data.training.extend(part.training);
                     data.validation.extend(part.validation);
@@ -56,34 +69,57 @@ impl Dataset {
         Ok(data)
     }
 
-    /// Mixes the scores of the training positions with a network's evaluation, in expected points. `trust` is the part
-    /// of the score, from 0 to 1, by the ply of the variation; the last is also that of all later plies. A score that
-    /// is a bound is replaced by the evaluation where it allows that, and is no bound any more.
+    /// Mixes the scores of the training positions with a network's evaluation, in expected points: those of a score are
+    /// σ(score / `scale`). `trust` is the part of the score, from 0 to 1, by the ply of the variation; the last is also
+    /// that of all later plies. A score that is a bound is replaced by the evaluation where it allows that, and is no
+    /// bound any more.
     ///
     /// # Errors
     /// If the network has another quantisation than that of the trainer.
     ///
     /// # Panics
     /// If `trust` is empty.
-    pub fn mix_scores(&mut self, teacher: &Asset, trust: &[f32]) -> Result<()> {
+    pub fn mix_scores(&mut self, teacher: &Asset, trust: &[f32], scale: f32) -> Result<()> {
         let network = Network::from_asset(teacher, false)?;
-        let (unit, positions) = (f32::from(SCALE), &mut self.training);
+        let positions = &mut self.training;
         let scores = BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i]);
         for (board, taught) in positions.iter_mut().zip(scores) {
             let trust = trust[ply(board).min(trust.len() - 1)];
-            let [searched, taught] = [f32::from(board.score), taught].map(|score| sigmoid(score / unit));
+            let [searched, taught] = [f32::from(board.score), taught].map(|score| sigmoid(score / scale));
             let points = match bound(board) {
                 Some(Bound::Upper) => taught.min(searched),
                 Some(Bound::Lower) => taught.max(searched),
                 Some(Bound::Exact) | None => trust * searched + (1.0 - trust) * taught,
             };
             board.extra[1] = Bound::code(None);
-            // An `f32` cannot tell points from one much closer to it.
-            let points = points.clamp(1e-6, 1.0 - 1e-6);
-            board.score = (unit * (points / (1.0 - points)).ln()).round() as i16;
+            board.score = score(points, scale);
         }
         Ok(())
     }
+
+    /// Mixes the scores of the training positions of games that were played out with their results, in expected points.
+    /// `parts` are the results' parts, from 0 to 1, by the number of pieces: of 2 to 5, 6 to 9, and so on to 32.
+    pub fn mix_results(&mut self, parts: [f32; 8]) {
+        for board in self.training.iter_mut().filter(|board| is_played(board)) {
+            let part = parts[(board.occ.count_ones() as usize).saturating_sub(2) / 4];
+            if part > 0.0 {
+                let points = part * board.result() + (1.0 - part) * sigmoid(f32::from(board.score) / RESULT_SCALE);
+                board.score = score(points, RESULT_SCALE);
+            }
+        }
+    }
+}
+
+/// Returns the score with these expected points: `unit` is that of σ(1) points.
+fn score(points: f32, unit: f32) -> i16 {
+    // An `f32` cannot tell points from one much closer to it.
+    let points = points.clamp(1e-6, 1.0 - 1e-6);
+    (unit * (points / (1.0 - points)).ln()).round() as i16
+}
+
+/// Returns whether a training position belongs to a game that was played out, which [`read_shard`] notes.
+fn is_played(board: &ChessBoard) -> bool {
+    board.extra[2] != 0
 }
 
 /// Returns the ply of a training position in its variation, which [`read_shard`] notes.
@@ -116,22 +152,28 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 /// Reads one shard. Positions of search trees are for training only.
-fn read_shard(file: &Path, plies: Option<usize>, is_validation: fn(&Game) -> bool) -> Result<Dataset> {
+fn read_shard(file: &Path, filter: Filter, is_validation: fn(&Game) -> bool) -> Result<Dataset> {
     let mut data = Dataset::default();
     for game in kiln::data::read(file)? {
         let game = game?;
+        if game.bound.is_some() && game.start.occupied().len() < filter.tree_pieces {
+            continue;
+        }
         let positions = match is_validation(&game) {
             true if game.bound.is_some() => continue,
             true => &mut data.validation,
             false => &mut data.training,
         };
+        // The result of a branch is only what its search says.
+        let is_played = game.moves.iter().any(|scored| scored.score != game.moves[0].score);
         let (mut score, mut ply) = (None, 0);
         for (position, scored) in game.positions() {
             ply = if score.replace(scored.score) == Some(scored.score) { ply + 1 } else { 0 };
-            if plies.is_none_or(|plies| ply < plies) && is_trainable(&position, scored.mv, scored.score) {
+            if filter.plies.is_none_or(|plies| ply < plies) && is_trainable(&position, scored.mv, scored.score) {
                 let mut board = pack(&position, scored.score, game.outcome.points());
                 board.extra[0] = ply.min(usize::from(u8::MAX)) as u8;
                 board.extra[1] = Bound::code(game.bound);
+                board.extra[2] = is_played.into();
                 positions.push(board);
             }
         }
@@ -244,7 +286,7 @@ impl Permutation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::with_quantisation;
+    use crate::network::{SCALE, with_quantisation};
     use crate::synthetic;
     use kiln::data::ScoredMove;
     use kiln::types::PieceType;
@@ -277,7 +319,8 @@ mod tests {
             file
         });
         let read = |training: &PathBuf, validation: &[PathBuf], plies| {
-            let data = Dataset::read(std::slice::from_ref(training), validation, plies).unwrap();
+            let filter = Filter { plies, ..Filter::default() };
+            let data = Dataset::read(std::slice::from_ref(training), validation, filter).unwrap();
             (data.training, data.validation)
         };
         let (some, rest) = read(&first, &[], None);
@@ -310,11 +353,11 @@ mod tests {
         let teacher = Asset::random(with_quantisation(Header::plain(32)), 1);
         let network = Network::from_asset(&teacher, false).unwrap();
         let with = |trust: &[f32]| {
-            let mut data = Dataset::read(std::slice::from_ref(&file), &[], None).unwrap();
-            data.mix_scores(&teacher, trust).unwrap();
+            let mut data = Dataset::read(std::slice::from_ref(&file), &[], Filter::default()).unwrap();
+            data.mix_scores(&teacher, trust, SCALE.into()).unwrap();
             data
         };
-        let data = Dataset::read(std::slice::from_ref(&file), &[], None).unwrap();
+        let data = Dataset::read(std::slice::from_ref(&file), &[], Filter::default()).unwrap();
         let positions = &data.training;
         let taught = BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i]);
         let within = |score: f32| score.clamp(-5000.0, 5000.0);
@@ -335,6 +378,74 @@ mod tests {
     }
 
     #[test]
+    fn results_have_their_part_where_games_were_played_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("games.viri.zst");
+        fs::write(&file, synthetic::shard(300, 1).unwrap()).unwrap();
+        let read = || Dataset::read(std::slice::from_ref(&file), &[], Filter::default()).unwrap();
+        let of_few = |board: &ChessBoard| board.occ.count_ones() <= 21;
+        let with = |few: f32, many: f32| {
+            let mut data = read();
+            data.mix_results([few, few, few, few, few, many, many, many]);
+            data.training
+        };
+        let before = read().training;
+        assert!(with(0.0, 0.0) == before);
+        let mut seen = [0; 3];
+        for ((board, whole), half) in before.iter().zip(with(1.0, 0.0)).zip(with(0.0, 0.5)) {
+            if !of_few(board) {
+                assert_eq!(whole.score, board.score);
+                let points = |board: &ChessBoard| sigmoid(f32::from(board.score) / RESULT_SCALE);
+                assert!((points(&half) - (points(board) + board.result()) / 2.0).abs() < 0.01);
+                continue;
+            }
+            assert_eq!(half.score, board.score);
+            let halves = usize::from(board.result);
+            assert!(
+                [i16::MIN..=-1000, 0..=0, 1000..=i16::MAX][halves].contains(&whole.score),
+                "{halves} {}",
+                whole.score
+            );
+            seen[halves] += 1;
+        }
+        assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+
+        // A branch has one score, and its result is no more than that.
+        let mut raw = Vec::new();
+        for game in kiln::data::read(&file).unwrap() {
+            let Game { start, outcome, bound, moves } = game.unwrap();
+            let moves = moves.into_iter().map(|scored| ScoredMove { score: 50, ..scored }).collect();
+            Game { start, outcome, bound, moves }.write(&mut raw);
+        }
+        fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+        assert!(with(1.0, 1.0) == read().training);
+    }
+
+    #[test]
+    fn positions_of_trees_with_few_pieces_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("games.viri.zst");
+        fs::write(&file, synthetic::shard(300, 1).unwrap()).unwrap();
+        let mut raw = Vec::new();
+        for game in kiln::data::read(&file).unwrap() {
+            let game = game.unwrap();
+            for (number, (start, scored)) in game.positions().enumerate() {
+                let bound = if number % 2 == 0 { Some(Bound::Exact) } else { None };
+                Game { start, outcome: game.outcome, bound, moves: vec![scored] }.write(&mut raw);
+            }
+        }
+        fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+        let read = |tree_pieces| {
+            let filter = Filter { tree_pieces, ..Filter::default() };
+            Dataset::read(std::slice::from_ref(&file), &[], filter).unwrap().training
+        };
+        let all = read(0);
+        let is_kept = |board: &ChessBoard| bound(board).is_none() || board.occ.count_ones() >= 20;
+        let kept: Vec<ChessBoard> = all.iter().copied().filter(is_kept).collect();
+        assert!(kept.len() < all.len() && read(20) == kept);
+    }
+
+    #[test]
     fn bounds_are_trained_on_and_give_way_to_a_teacher() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("games.viri.zst");
@@ -350,7 +461,7 @@ mod tests {
             }
         }
         fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
-        let read = || Dataset::read(std::slice::from_ref(&file), &[], None).unwrap();
+        let read = || Dataset::read(std::slice::from_ref(&file), &[], Filter::default()).unwrap();
         let data = read();
         let count = |wanted| data.training.iter().filter(|board| bound(board) == wanted).count();
         assert!(bounds.iter().all(|&bound| count(bound) > data.training.len() / 4));
@@ -359,7 +470,7 @@ mod tests {
         let teacher = Asset::random(with_quantisation(Header::plain(32)), 1);
         let network = Network::from_asset(&teacher, false).unwrap();
         let mut mixed = read();
-        mixed.mix_scores(&teacher, &[1.0]).unwrap();
+        mixed.mix_scores(&teacher, &[1.0], SCALE.into()).unwrap();
         let positions = &data.training;
         let taught = BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i]);
         let mut moved = 0;

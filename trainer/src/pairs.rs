@@ -7,7 +7,7 @@
 
 use crate::checkpoint;
 use crate::config::read_asset;
-use crate::data::{Dataset, EpochOrder};
+use crate::data::{Dataset, EpochOrder, Filter};
 use crate::network::{FeatureSet, Features, Network, Row, Tensor, Tile, add};
 use crate::run::EXPECTED;
 use anyhow::{Result, ensure};
@@ -31,7 +31,7 @@ const STEPS: [f32; 2] = [0.5, 0.02];
 pub fn convert(states: &Path, new: &Path, shards: &[PathBuf], count: usize, mut print: impl FnMut(&str)) -> Result<()> {
     ensure!(!new.exists(), "{} exists; it is not replaced", new.display());
     let states = read_asset(states)?;
-    let data = Dataset::read(shards, &[], None)?;
+    let data = Dataset::read(shards, &[], Filter::default())?;
     ensure!(!data.training.is_empty(), "the shards have no training positions");
     let asset = with_pairs(&states, &data.training, count, &mut print)?;
     checkpoint::write(new, &asset.to_bytes())

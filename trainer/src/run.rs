@@ -3,7 +3,7 @@
 use crate::batch::{BatchProcessor, Objective};
 use crate::checkpoint::{self, Progress, SuperbatchRecord};
 use crate::config::{Config, Stage, Teacher, TrainingConfig, read_asset};
-use crate::data::{self, Dataset, EpochOrder};
+use crate::data::{self, Dataset, EpochOrder, Filter};
 use crate::network::{Network, OptimiserStep, SCALE};
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
@@ -76,7 +76,7 @@ impl Training {
         let own_data = config.stages.iter().flat_map(|stage| &stage.data);
         let data_sha256 = data::hash(&config.data.iter().chain(own_data).cloned().collect::<Vec<_>>())?;
         let validation_sha256 = data::hash(&config.validation)?;
-        let Config { seed, plies, ref training, .. } = config;
+        let Config { seed, plies, tree_pieces, results, ref training, .. } = config;
         let mut network = match &start {
             Some(asset) => Network::from_asset(&Asset { header, ..asset.clone() }, training.factoriser)?,
             None => Network::new(header, training.factoriser, seed)?,
@@ -91,7 +91,8 @@ impl Training {
         // Neither the checkpoint interval nor the paths of the data affect the result.
         let settings = TrainingConfig { checkpoint_seconds: 0, ..training.clone() };
         let schedules: Vec<_> = stages.iter().map(|stage| (stage.superbatches, stage.rate, stage.wdl)).collect();
-        let settings = serde_json::to_vec(&(&settings, schedules, seed, plies, network.header().shape().key()))?;
+        let shape = network.header().shape().key();
+        let settings = serde_json::to_vec(&(&settings, schedules, seed, plies, tree_pieces, results, shape))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
         let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256);
         let mut run_hash = run_hash.chain_update(validation_sha256);
@@ -215,7 +216,7 @@ impl Training {
             let batch_start = Instant::now();
             let order = EpochOrder::new(self.data.training.len(), self.config.seed ^ settings.stage as u64);
             let index = order.starting_at(settings.batch * size as u64);
-            let objective = Objective { wdl: settings.wdl, sparsity: training.sparsity };
+            let objective = Objective { wdl: settings.wdl, scale: training.scale, sparsity: training.sparsity };
             let step = OptimiserStep {
                 learning_rate: settings.learning_rate,
                 number: batch + 1,
@@ -282,7 +283,7 @@ impl Training {
     fn record_superbatch(&mut self, processor: &mut BatchProcessor, step: OptimiserStep, wdl: f32) {
         let validation = &self.data.validation;
         let mut loss = |network: &Network, wdl| {
-            let objective = Objective { wdl, sparsity: 0.0 };
+            let objective = Objective { wdl, scale: self.config.training.scale, ..Objective::default() };
             processor.loss(network, validation.len(), |i| validation[i], objective) / validation.len() as f64
         };
         let averaged = self.result();
@@ -459,7 +460,8 @@ fn commit() -> String {
 
 /// Reads the dataset of a stage, with the scores that the teacher leaves.
 fn dataset(config: &Config, teacher: Option<&Asset>, stage: &Stage) -> Result<Dataset> {
-    let mut data = Dataset::read(&stage.data, &config.validation, config.plies)?;
+    let Config { plies, tree_pieces, results, .. } = *config;
+    let mut data = Dataset::read(&stage.data, &config.validation, Filter { plies, tree_pieces })?;
     ensure!(
         !data.training.is_empty() && !data.validation.is_empty(),
         "the data has {} training and {} validation positions; at least 1 of each is needed",
@@ -467,8 +469,9 @@ fn dataset(config: &Config, teacher: Option<&Asset>, stage: &Stage) -> Result<Da
         data.validation.len()
     );
     if let (Some(asset), Some(Teacher { trust, .. })) = (teacher, &config.teacher) {
-        data.mix_scores(asset, trust)?;
+        data.mix_scores(asset, trust, config.training.scale)?;
     }
+    data.mix_results(results);
     Ok(data)
 }
 

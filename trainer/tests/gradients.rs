@@ -26,7 +26,7 @@ fn check(header: Header, sparsity: f32, positions: &[ChessBoard]) {
     }
     network.refresh();
     let mut processor = BatchProcessor::new(&network);
-    let objective = Objective { wdl: 0.3, sparsity };
+    let objective = Objective { wdl: 0.3, scale: 250.0, sparsity };
     let count = positions.len();
     processor.gradient(&mut network, count, |i| positions[i], objective);
     // The factoriser's gradient is otherwise summed by `Tile::update`.

@@ -4,7 +4,7 @@ use kiln_gen::network::{Asset, Threats};
 use kiln_trainer::batch::BatchProcessor;
 use kiln_trainer::checkpoint::Progress;
 use kiln_trainer::config::Config;
-use kiln_trainer::data::Dataset;
+use kiln_trainer::data::{Dataset, Filter};
 use kiln_trainer::network::{EPSILON, Network, OptimiserStep};
 use kiln_trainer::pairs;
 use kiln_trainer::run::Training;
@@ -228,7 +228,7 @@ fn a_network_with_states_becomes_one_with_pairs() {
     let folder = tempfile::tempdir().unwrap();
     prepare(folder.path(), "hidden = 64\nthreats = \"states\"\noutput_buckets = 2", 2, 30);
     fit(folder.path(), 2, |_| false);
-    let positions = Dataset::read(&[folder.path().join("2.viri.zst")], &[], None).unwrap().training;
+    let positions = Dataset::read(&[folder.path().join("2.viri.zst")], &[], Filter::default()).unwrap().training;
     let scores = |asset: &Asset| {
         let network = Network::from_asset(asset, false).unwrap();
         BatchProcessor::new(&network).evaluate(&network, positions.len(), |i| positions[i])
