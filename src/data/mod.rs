@@ -36,16 +36,10 @@ use crate::types::Move;
 
 /// Scores of at least this size, in centipawns, are not trained on: the game is decided. They include mates.
 pub const MAX_SCORE: i32 = 10_000;
-/// Positions with fewer pieces are not trained on.
-pub const MIN_PIECES: u32 = 3;
 
 /// Returns whether to train on a position in which the search found `best` with this score: the move is quiet and no
-/// promotion, the score below [`MAX_SCORE`], and the position is not in check and has at least [`MIN_PIECES`] pieces.
-/// The first plies of a game count too, because games start with random moves.
+/// promotion, the score below [`MAX_SCORE`], and the position is not in check. The first plies of a game count too,
+/// because games start with random moves.
 pub fn is_trainable(position: &Position, best: Move, score: i16) -> bool {
-    !best.is_noisy()
-        && best.promotion().is_none()
-        && i32::from(score).abs() < MAX_SCORE
-        && position.occupied().len() >= MIN_PIECES
-        && !position.in_check()
+    !best.is_noisy() && best.promotion().is_none() && i32::from(score).abs() < MAX_SCORE && !position.in_check()
 }
