@@ -46,8 +46,8 @@ impl Default for Objective {
 }
 
 impl Objective {
-    /// Returns the target λ · result + (1 − λ) · σ(score / scale) for the side to move, which is a bound if the score is
-    /// one.
+    /// Returns the target λ · result + (1 − λ) · σ(score / scale) for the side to move, which is a bound if the score
+    /// is one.
     pub fn target(self, board: &ChessBoard) -> Target {
         let score = sigmoid(f32::from(board.score()) / self.scale);
         Target { points: self.wdl * board.result() + (1.0 - self.wdl) * score, bound: bound(board) }
@@ -91,8 +91,8 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
 /// Runs batches through a network. Owns the buffers for activations and gradients.
 ///
 /// The methods take positions as a function from index to position, for the indices below `count`. The loss of a
-/// position is (σ(output) − target)² · (scale / [`SCALE`])², nothing where the target is a bound that allows the output,
-/// and the penalty of [`Objective::sparsity`]. So near equality all scales have the same gradients.
+/// position is (σ(output) − target)² · (scale / [`SCALE`])², nothing where the target is a bound that allows the
+/// output, and the penalty of [`Objective::sparsity`]. So near equality all scales have the same gradients.
 pub struct BatchProcessor {
     feature_set: FeatureSet,
     blocks: Vec<Block>,

@@ -35,8 +35,8 @@ pub struct Config {
     /// Positions of search trees with fewer pieces are left out.
     #[serde(default)]
     pub tree_pieces: u32,
-    /// The part, from 0 to 1, that the result of a game that was played out has in the targets of its training positions,
-    /// by the number of pieces: 2 to 5, 6 to 9, and so on to 32.
+    /// The result's part, from 0 to 1, in the targets of games that were played out, by the number of pieces: 2 to 5,
+    /// 6 to 9, and so on to 32.
     #[serde(default)]
     pub results: [f32; 8],
     /// Output folder; created if missing.
@@ -161,8 +161,8 @@ pub struct TrainingConfig {
     pub warm_up: u64,
     /// WDL proportion λ: weight of the game result in the target, 0 to 1; the search score has weight 1 − λ.
     pub wdl: Schedule,
-    /// Centipawns per unit of the logistic function that turns scores into expected points in the loss, 50 to 1000. With
-    /// fewer, differences between high scores count less beside those near equality.
+    /// Centipawns per unit of the logistic function that turns scores into expected points in the loss, 50 to 1000.
+    /// With fewer, differences between high scores count less beside those near equality.
     #[serde(default = "scale")]
     pub scale: f32,
     /// AdamW weight decay, 0 to 1: each step multiplies weights by 1 − learning rate · decay.

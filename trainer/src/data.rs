@@ -8,7 +8,7 @@ use bulletformat::{BulletFormat, ChessBoard};
 use kiln::board::Position;
 use kiln::data::{Game, is_trainable, shards};
 use kiln::types::{Bitboard, Bound, Color, Square};
-use kiln_gen::network::Asset;
+use kiln_gen::network::{Asset, equal_output_buckets};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -21,8 +21,8 @@ const GAMES_PER_VALIDATION_GAME: u64 = 100;
 /// Shards that are read at once. More would need more memory: their positions are then in memory twice.
 const SHARDS_AT_ONCE: usize = 64;
 
-/// The score in centipawns at which results are mixed with scores as if it foretold 73 % of the points: that with which
-/// the evaluation of kiln-g14b foretells the results that a stronger engine expects best.
+/// Centipawns per unit of σ where scores are mixed with results. With these the evaluation of kiln-g14b is nearest to the
+/// results that a stronger engine expects.
 const RESULT_SCALE: f32 = 125.0;
 
 /// Which trainable positions of games are left out.
@@ -44,8 +44,8 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards, except those that
-    /// `filter` leaves out.
+    /// Reads the trainable positions ([`is_trainable`]) of shards, given as files or folders of shards, except those
+    /// that `filter` leaves out.
     ///
     /// Without `validation`, which are shards too, one game in a hundred is a validation game. Which one does not
     /// depend on the files.
@@ -100,8 +100,9 @@ impl Dataset {
     /// Mixes the scores of the training positions of games that were played out with their results, in expected points.
     /// `parts` are the results' parts, from 0 to 1, by the number of pieces: of 2 to 5, 6 to 9, and so on to 32.
     pub fn mix_results(&mut self, parts: [f32; 8]) {
+        let buckets = equal_output_buckets(8);
         for board in self.training.iter_mut().filter(|board| is_played(board)) {
-            let part = parts[(board.occ.count_ones() as usize).saturating_sub(2) / 4];
+            let part = parts[usize::from(buckets[board.occ.count_ones() as usize])];
             if part > 0.0 {
                 let points = part * board.result() + (1.0 - part) * sigmoid(f32::from(board.score) / RESULT_SCALE);
                 board.score = score(points, RESULT_SCALE);
@@ -110,11 +111,11 @@ impl Dataset {
     }
 }
 
-/// Returns the score with these expected points: `unit` is that of σ(1) points.
-fn score(points: f32, unit: f32) -> i16 {
+/// Returns the score with these expected points, with `scale` centipawns per unit of σ.
+fn score(points: f32, scale: f32) -> i16 {
     // An `f32` cannot tell points from one much closer to it.
     let points = points.clamp(1e-6, 1.0 - 1e-6);
-    (unit * (points / (1.0 - points)).ln()).round() as i16
+    (scale * (points / (1.0 - points)).ln()).round() as i16
 }
 
 /// Returns whether a training position belongs to a game that was played out, which [`read_shard`] notes.
@@ -292,6 +293,34 @@ mod tests {
     use kiln::types::PieceType;
     use kiln_gen::network::Header;
 
+    /// Writes a shard of random games. Returns its folder, which lasts as long as this value, and its path.
+    fn games(count: usize) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("games.viri.zst");
+        fs::write(&file, synthetic::shard(count, 1).unwrap()).unwrap();
+        (folder, file)
+    }
+
+    /// Replaces each game of a shard by others.
+    fn rewrite(file: &Path, others: impl Fn(Game) -> Vec<Game>) {
+        let mut raw = Vec::new();
+        for game in kiln::data::read(file).unwrap() {
+            others(game.unwrap()).iter().for_each(|game| game.write(&mut raw));
+        }
+        fs::write(file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+    }
+
+    /// Returns a game of one move for each of these positions of a game, with the bounds in turn.
+    fn single_moves(
+        game: &Game,
+        positions: impl Iterator<Item = (Position, ScoredMove)>,
+        bounds: &[Option<Bound>],
+    ) -> Vec<Game> {
+        let outcome = game.outcome;
+        let single = |((start, scored), &bound)| Game { start, outcome, bound, moves: vec![scored] };
+        positions.zip(bounds.iter().cycle()).map(single).collect()
+    }
+
     #[test]
     fn packs_as_bulletformat_does() {
         for fen in [
@@ -347,9 +376,7 @@ mod tests {
 
     #[test]
     fn a_teacher_has_its_part_by_ply() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("games.viri.zst");
-        fs::write(&file, synthetic::shard(300, 1).unwrap()).unwrap();
+        let (_folder, file) = games(300);
         let teacher = Asset::random(with_quantisation(Header::plain(32)), 1);
         let network = Network::from_asset(&teacher, false).unwrap();
         let with = |trust: &[f32]| {
@@ -379,9 +406,7 @@ mod tests {
 
     #[test]
     fn results_have_their_part_where_games_were_played_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("games.viri.zst");
-        fs::write(&file, synthetic::shard(300, 1).unwrap()).unwrap();
+        let (_folder, file) = games(300);
         let read = || Dataset::read(std::slice::from_ref(&file), &[], Filter::default()).unwrap();
         let of_few = |board: &ChessBoard| board.occ.count_ones() <= 21;
         let with = |few: f32, many: f32| {
@@ -411,30 +436,18 @@ mod tests {
         assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 
         // A branch has one score, and its result is no more than that.
-        let mut raw = Vec::new();
-        for game in kiln::data::read(&file).unwrap() {
-            let Game { start, outcome, bound, moves } = game.unwrap();
-            let moves = moves.into_iter().map(|scored| ScoredMove { score: 50, ..scored }).collect();
-            Game { start, outcome, bound, moves }.write(&mut raw);
-        }
-        fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+        rewrite(&file, |mut game| {
+            game.moves.iter_mut().for_each(|scored| scored.score = 50);
+            vec![game]
+        });
         assert!(with(1.0, 1.0) == read().training);
     }
 
     #[test]
     fn positions_of_trees_with_few_pieces_are_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("games.viri.zst");
-        fs::write(&file, synthetic::shard(300, 1).unwrap()).unwrap();
-        let mut raw = Vec::new();
-        for game in kiln::data::read(&file).unwrap() {
-            let game = game.unwrap();
-            for (number, (start, scored)) in game.positions().enumerate() {
-                let bound = if number % 2 == 0 { Some(Bound::Exact) } else { None };
-                Game { start, outcome: game.outcome, bound, moves: vec![scored] }.write(&mut raw);
-            }
-        }
-        fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+        let (_folder, file) = games(300);
+        let bounds = [Some(Bound::Exact), None];
+        rewrite(&file, |game| single_moves(&game, game.positions(), &bounds));
         let read = |tree_pieces| {
             let filter = Filter { tree_pieces, ..Filter::default() };
             Dataset::read(std::slice::from_ref(&file), &[], filter).unwrap().training
@@ -447,20 +460,10 @@ mod tests {
 
     #[test]
     fn bounds_are_trained_on_and_give_way_to_a_teacher() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("games.viri.zst");
-        fs::write(&file, synthetic::shard(600, 1).unwrap()).unwrap();
+        let (_folder, file) = games(600);
         let bounds = [None, Some(Bound::Upper), Some(Bound::Lower)];
-        let mut raw = Vec::new();
-        for game in kiln::data::read(&file).unwrap() {
-            let game = game.unwrap();
-            let trainable =
-                |(position, scored): &(Position, ScoredMove)| is_trainable(position, scored.mv, scored.score);
-            for ((start, scored), bound) in game.positions().filter(trainable).zip(bounds.into_iter().cycle()) {
-                Game { start, outcome: game.outcome, bound, moves: vec![scored] }.write(&mut raw);
-            }
-        }
-        fs::write(&file, zstd::encode_all(&raw[..], 1).unwrap()).unwrap();
+        let trainable = |(position, scored): &(Position, ScoredMove)| is_trainable(position, scored.mv, scored.score);
+        rewrite(&file, |game| single_moves(&game, game.positions().filter(trainable), &bounds));
         let read = || Dataset::read(std::slice::from_ref(&file), &[], Filter::default()).unwrap();
         let data = read();
         let count = |wanted| data.training.iter().filter(|board| bound(board) == wanted).count();

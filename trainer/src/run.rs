@@ -458,7 +458,7 @@ fn commit() -> String {
     commit + if is_changed { "-changed" } else { "" }
 }
 
-/// Reads the dataset of a stage, with the scores that the teacher leaves.
+/// Reads the dataset of a stage, and mixes its scores with the teacher's and with results.
 fn dataset(config: &Config, teacher: Option<&Asset>, stage: &Stage) -> Result<Dataset> {
     let Config { plies, tree_pieces, results, .. } = *config;
     let mut data = Dataset::read(&stage.data, &config.validation, Filter { plies, tree_pieces })?;
