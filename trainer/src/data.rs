@@ -21,8 +21,8 @@ const GAMES_PER_VALIDATION_GAME: u64 = 100;
 /// Shards that are read at once. More would need more memory: their positions are then in memory twice.
 const SHARDS_AT_ONCE: usize = 64;
 
-/// Centipawns per unit of σ where scores are mixed with results. With these the evaluation of kiln-g14b is nearest to the
-/// results that a stronger engine expects.
+/// Centipawns per unit of σ where scores are mixed with results. With these the evaluation of kiln-g14b is nearest to
+/// the results that a stronger engine expects.
 const RESULT_SCALE: f32 = 125.0;
 
 /// Which trainable positions of games are left out.
