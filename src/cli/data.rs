@@ -1,6 +1,7 @@
 //! The arguments after `kiln datagen` and `kiln data`.
 
 use super::read_number;
+use kiln::data::MAX_PV_PLIES;
 use kiln::tools::MAX_THREADS;
 use kiln::tools::data::Task;
 use kiln::tools::datagen::Settings;
@@ -34,9 +35,10 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
             Long("book") => settings.book = Some(PathBuf::from(arguments.value()?)),
             Long("book-percent") => book_percent = Some(read_number(arguments, 0..=100)?),
             Long("adjudicate-pieces") => settings.adjudicate_pieces = read_number(arguments, 0..=32)?,
-            Long("pv-plies") => settings.pv_plies = read_number(arguments, 1..=8)?,
+            Long("pv-plies") => settings.pv_plies = read_number(arguments, 1..=MAX_PV_PLIES)?,
             Long("branches") => settings.branches = read_number(arguments, 0..=1000)?,
             Long("tree-nodes") => settings.tree_nodes = read_number(arguments, 0..=1_000_000)?,
+            Long("backward-nodes") => settings.backward_nodes = read_number(arguments, 0..=1_000_000_000)?,
             Long("hash") => settings.hash = read_number(arguments, 1..=1024)?,
             Long("commit") => settings.commit = Some(arguments.value()?.string()?),
             Long("network") => network = Some(PathBuf::from(arguments.value()?)),

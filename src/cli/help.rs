@@ -56,7 +56,7 @@ Kiln, a UCI chess engine.
                   [--network FILE] [--frc PERCENT] [--hash MB] [--shard N]
                   [--book FILE] [--book-percent PERCENT]
                   [--pv-plies N] [--branches N] [--tree-nodes N]
-                  [--adjudicate-pieces N] [--commit TEXT]
+                  [--backward-nodes N] [--adjudicate-pieces N] [--commit TEXT]
                           generate N training positions by self-play, in shards of
                           {shard_positions} or --shard positions. Defaults: {soft_nodes} nodes per move,
                           after which no new iteration starts; {frc_percent} % of the games
@@ -68,9 +68,10 @@ Kiln, a UCI chess engine.
                           mostly where the evaluation errs, then one search. Quiet
                           positions of the search trees with N or more nodes below
                           them are training positions too, with what the search found,
-                          mostly bounds; by default, and with 0, they are not. Positions
-                          of fewer than N pieces are not adjudicated. The same command
-                          writes the same bytes, and resumes a stopped run. Ctrl-C
+                          mostly bounds; by default, and with 0, they are not. With
+                          --backward-nodes, games and branches are scored anew from their
+                          end, by N nodes for each position. Positions of fewer than N
+                          pieces are not adjudicated. The same command writes the same bytes, and resumes a stopped run. Ctrl-C
                           keeps what is done; a second one ends at once
   kiln data stat FILE… [--svg DRAWING]
                           show statistics of scores, pieces, results, lengths and

@@ -62,6 +62,9 @@ record! {
         /// How many nodes must have been searched below a position of a search tree to make it a game of one move; 0
         /// leaves all out.
         pub tree_nodes: u64 = 0,
+        /// The node limit of the searches that score the trainable positions of games and branches anew, from the
+        /// last to the first; 0 for none.
+        pub backward_nodes: u64 = 0,
     }
 
     /// A book of positions from which games of a run start.

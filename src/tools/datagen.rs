@@ -58,6 +58,9 @@ pub struct Settings {
     /// How many nodes must have been searched below a position of a search tree to make it a training position; 0
     /// leaves all out.
     pub tree_nodes: u64,
+    /// The node limit of the searches that score the trainable positions of a game or branch anew, from the last to the
+    /// first; 0 for none.
+    pub backward_nodes: u64,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,
     /// The engine's commit, recorded in the sidecars.
@@ -97,6 +100,7 @@ impl Default for Settings {
             pv_plies: 1,
             branches: 0,
             tree_nodes: 0,
+            backward_nodes: 0,
             hash: 2,
             commit: None,
         }
@@ -128,6 +132,7 @@ impl Settings {
             pv_plies: self.pv_plies,
             branches: self.branches,
             tree_nodes: self.tree_nodes,
+            backward_nodes: self.backward_nodes,
         }
     }
 }

@@ -206,6 +206,30 @@ fn branches_follow_each_game() {
 }
 
 #[test]
+fn positions_are_scored_anew_from_the_last_to_the_first() {
+    let [forward, backward] = ["forward", "backward"].map(scratch);
+    let settings = "--positions 600 --nodes 1000 --pv-plies 6 --branches 3";
+    kiln(&words(&forward, settings));
+    kiln(&words(&backward, &format!("{settings} --backward-nodes 500")));
+    let [forward, all] = [forward, backward.clone()].map(|folder| games(&folder));
+    // Later games follow from other contents of the transposition table.
+    let moves = |game: &Game| game.moves.iter().map(|scored| scored.mv).collect::<Vec<_>>();
+    assert_eq!((&forward[0].start, moves(&forward[0])), (&all[0].start, moves(&all[0])));
+    let share = |games: &[Game]| {
+        let pairs: Vec<bool> =
+            games.iter().flat_map(|game| game.moves.windows(2).map(|two| two[0].score == two[1].score)).collect();
+        pairs.iter().filter(|&&is_same| is_same).count() as f32 / pairs.len() as f32
+    };
+    let shares = [&forward, &all].map(|games| share(games));
+    assert!(shares[0] > 0.75 && shares[1] < 0.5, "variations share a score, others seldom: {shares:?}");
+
+    let text = kiln(&["data".as_ref(), "verify".as_ref(), backward.as_os_str()]);
+    assert!(text.contains("files are valid"), "{text}");
+    let error = refusal(&words(&backward, &format!("{settings} --backward-nodes 600")));
+    assert!(error.ends_with("belongs to a run with backward_nodes 500, not 600; use another folder"), "{error}");
+}
+
+#[test]
 fn positions_of_the_search_trees_follow_each_game() {
     let folder = scratch("trees");
     let settings = "--positions 1500 --nodes 2000 --branches 2";
@@ -248,7 +272,7 @@ fn a_sidecar_from_before_the_books_is_read_and_resumed() {
     let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&sidecar).unwrap()).unwrap();
     let run = old["runs"][0].as_object_mut().unwrap();
     assert!(
-        ["book", "adjudicate_pieces", "pv_plies", "branches", "tree_nodes"]
+        ["book", "adjudicate_pieces", "pv_plies", "branches", "tree_nodes", "backward_nodes"]
             .iter()
             .all(|name| run.remove(*name).is_some())
     );

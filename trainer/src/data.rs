@@ -6,7 +6,7 @@ use crate::network::Network;
 use anyhow::{Context, Result};
 use bulletformat::{BulletFormat, ChessBoard};
 use kiln::board::Position;
-use kiln::data::{Game, is_trainable, shards};
+use kiln::data::{Game, MAX_PV_PLIES, is_trainable, shards};
 use kiln::types::{Bitboard, Bound, Color, Square};
 use kiln_gen::network::{Asset, equal_output_buckets};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -166,7 +166,7 @@ fn read_shard(file: &Path, filter: Filter, is_validation: fn(&Game) -> bool) -> 
             false => &mut data.training,
         };
         // The result of a branch is only what its search says.
-        let is_played = game.moves.iter().any(|scored| scored.score != game.moves[0].score);
+        let is_played = game.moves.len() > MAX_PV_PLIES;
         let (mut score, mut ply) = (None, 0);
         for (position, scored) in game.positions() {
             ply = if score.replace(scored.score) == Some(scored.score) { ply + 1 } else { 0 };
@@ -435,12 +435,12 @@ mod tests {
         }
         assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 
-        // A branch has one score, and its result is no more than that.
+        // A branch is as short as a variation, and its result is no more than its score.
         rewrite(&file, |mut game| {
-            game.moves.iter_mut().for_each(|scored| scored.score = 50);
+            game.moves.truncate(MAX_PV_PLIES);
             vec![game]
         });
-        assert!(with(1.0, 1.0) == read().training);
+        assert!(with(1.0, 1.0) == read().training && !read().training.is_empty());
     }
 
     #[test]

@@ -36,7 +36,6 @@ pub struct SelfPlay<'a> {
     book: Option<&'a Book>,
     session: Session,
     evaluator: Evaluator,
-    limits: Limits,
     nodes: u64,
     /// Positions of the search trees since [`SelfPlay::take_trees`].
     trees: Vec<Game>,
@@ -54,22 +53,8 @@ impl<'a> SelfPlay<'a> {
         network: &Network,
         rng: Xoshiro256PlusPlus,
     ) -> Result<Self, OutOfMemory> {
-        let limits = Limits {
-            soft_nodes: Some(run.soft_nodes),
-            nodes: Some(run.soft_nodes.saturating_mul(run.hard_factor)),
-            ..Limits::default()
-        };
         let session = Session::new(network, run.hash, 1)?;
-        Ok(Self {
-            run,
-            book,
-            session,
-            evaluator: Evaluator::new(network.clone()),
-            limits,
-            nodes: 0,
-            trees: Vec::new(),
-            rng,
-        })
+        Ok(Self { run, book, session, evaluator: Evaluator::new(network.clone()), nodes: 0, trees: Vec::new(), rng })
     }
 
     /// Returns the number of nodes searched so far.
@@ -144,10 +129,12 @@ impl<'a> SelfPlay<'a> {
         if rule_outcome(&start, &history).is_some() {
             return None;
         }
-        let (pv, score) = self.search(&start, &history);
+        let (pv, score) = self.search(&start, &history, self.forward_limits());
         let moves: Vec<ScoredMove> = pv.into_iter().map(|mv| ScoredMove { mv, score }).collect();
         // The game is seldom over after the variation.
-        Some(Game { start, outcome: outcome_of(score.into(), self.run), bound: None, moves })
+        let mut branch = Game { start, outcome: outcome_of(score.into(), self.run), bound: None, moves };
+        self.score_backward(&mut branch);
+        Some(branch)
     }
 
     /// Follows a random line of the search below a position, as far as the transposition table knows balanced
@@ -186,16 +173,52 @@ impl<'a> SelfPlay<'a> {
         if forcing.is_empty() { drawn[0] } else { forcing[below(forcing.len(), &mut self.rng)] }
     }
 
+    fn forward_limits(&self) -> Limits {
+        Limits {
+            soft_nodes: Some(self.run.soft_nodes),
+            nodes: Some(self.run.soft_nodes.saturating_mul(self.run.hard_factor)),
+            ..Limits::default()
+        }
+    }
+
     /// Returns the plies of the principal variation to play, and the score from White's point of view.
-    fn search(&mut self, position: &Position, history: &GameHistory) -> (Pv, i16) {
+    fn search(&mut self, position: &Position, history: &GameHistory, limits: Limits) -> (Pv, i16) {
         let mut tree = Tree::new(self.run);
-        let mut result = self.session.position(position).history(history).limits(&self.limits).run_here(&mut tree);
+        let mut result = self.session.position(position).history(history).limits(&limits).run_here(&mut tree);
         self.nodes += result.nodes;
         self.trees.extend(tree.games(position));
         assert!(result.best().is_some(), "the game is not over");
         result.pv.truncate(self.run.pv_plies);
         // All scores fit into an i16.
         (result.pv, position.side_to_move().white_pov(result.score.value()) as i16)
+    }
+
+    /// Scores the trainable positions of a game anew, from the last to the first, if the run is to. What came later is
+    /// still in the transposition table, so these scores are as good as those of many times the nodes.
+    fn score_backward(&mut self, game: &mut Game) {
+        if self.run.backward_nodes == 0 {
+            return;
+        }
+        let mut history = GameHistory::new();
+        let positions: Vec<Position> =
+            game.positions().map(|(position, _)| position).inspect(|position| history.push(position)).collect();
+        let last_score = game.moves.last().map(|last| last.score);
+        for (position, scored) in positions.iter().zip(&mut game.moves).rev() {
+            history.pop();
+            if !is_trainable(position, scored.mv, scored.score) {
+                continue;
+            }
+            let limits = Limits { nodes: Some(self.run.backward_nodes), ..Limits::default() };
+            let (pv, score) = self.search(position, &history, limits);
+            // The score of a capture is not one to learn for a position that counts as quiet.
+            if !pv[0].is_noisy() {
+                scored.score = score;
+            }
+        }
+        // A new score could contradict the adjudication, which followed from the old one.
+        if let (Err(_), Some(last), Some(score)) = (game.check_outcome(), game.moves.last_mut(), last_score) {
+            last.score = score;
+        }
     }
 
     /// Plays a game from this position. Returns `None` if the first score is too high or low.
@@ -207,7 +230,7 @@ impl<'a> SelfPlay<'a> {
             Game { start: start.clone(), outcome: Outcome::Draw, bound: None, moves: Vec::with_capacity(200) };
         let (mut position, mut history) = (start, GameHistory::new());
         loop {
-            let (pv, score) = self.search(&position, &history);
+            let (pv, score) = self.search(&position, &history, self.forward_limits());
             if game.moves.is_empty() && i32::from(score).abs() > self.run.opening_score {
                 return None;
             }
@@ -224,6 +247,7 @@ impl<'a> SelfPlay<'a> {
                     .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw));
                 if let Some(outcome) = ended {
                     game.outcome = outcome;
+                    self.score_backward(&mut game);
                     return Some(game);
                 }
             }
