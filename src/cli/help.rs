@@ -71,8 +71,9 @@ Kiln, a UCI chess engine.
                           mostly bounds; by default, and with 0, they are not. With
                           --backward-nodes, games and branches are scored anew from their
                           end, by N nodes for each position. Positions of fewer than N
-                          pieces are not adjudicated. The same command writes the same bytes, and resumes a stopped run. Ctrl-C
-                          keeps what is done; a second one ends at once
+                          pieces are not adjudicated. The same command writes the same
+                          bytes, and resumes a stopped run. Ctrl-C keeps what is done; a
+                          second one ends at once
   kiln data stat FILE… [--svg DRAWING]
                           show statistics of scores, pieces, results, lengths and
                           duplicates, compare the FILEs, and draw curves of each
