@@ -69,11 +69,12 @@ Kiln, a UCI chess engine.
                           positions of the search trees with N or more nodes below
                           them are training positions too, with what the search found,
                           mostly bounds; by default, and with 0, they are not. With
-                          --backward-nodes, games and branches are scored anew from their
-                          end, by N nodes for each position. Positions of fewer than N
-                          pieces are not adjudicated. The same command writes the same
-                          bytes, and resumes a stopped run. Ctrl-C keeps what is done; a
-                          second one ends at once
+                          --backward-nodes, games and branches are scored again from their
+                          end, by N nodes for each trainable position. With
+                          --adjudicate-pieces, positions of fewer than N pieces are not
+                          adjudicated. The same command writes the same bytes, and resumes
+                          a stopped run. Ctrl-C keeps what is done; a second one ends at
+                          once
   kiln data stat FILE… [--svg DRAWING]
                           show statistics of scores, pieces, results, lengths and
                           duplicates, compare the FILEs, and draw curves of each

@@ -36,8 +36,8 @@ impl Outcome {
 pub struct ScoredMove {
     /// The best move, which was played.
     pub mv: Move,
-    /// The score in centipawns, from White's point of view, of a search of the position or of one before it whose
-    /// principal variation leads to it.
+    /// The score in centipawns, from White's point of view, of a search of the position, or of one before it whose
+    /// principal variation leads to it. A search after the game may have found another move with it.
     pub score: i16,
 }
 

@@ -37,12 +37,12 @@ use crate::types::Move;
 /// Scores of at least this size, in centipawns, are not trained on: the game is decided. They include mates.
 pub const MAX_SCORE: i32 = 10_000;
 
-/// The most plies of a principal variation that are played after one search, and so the length of a branch.
+/// The most plies of a principal variation that are played after one search, and so the greatest length of a branch.
 pub const MAX_PV_PLIES: usize = 8;
 
-/// Returns whether to train on a position in which the search found `best` with this score: the move is quiet and no
-/// promotion, the score below [`MAX_SCORE`], and the position is not in check. The first plies of a game count too,
-/// because games start with random moves.
+/// Returns whether to train on a position with this best move and score: the move is quiet and no promotion, the score
+/// below [`MAX_SCORE`], and the position is not in check. The first plies of a game count too, because games start with
+/// random moves.
 pub fn is_trainable(position: &Position, best: Move, score: i16) -> bool {
     !best.is_noisy() && best.promotion().is_none() && i32::from(score).abs() < MAX_SCORE && !position.in_check()
 }

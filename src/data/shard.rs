@@ -57,12 +57,12 @@ record! {
         pub adjudicate_pieces: u32 = 0,
         /// How many plies of its principal variation are played after each search.
         pub pv_plies: usize = 1,
-        /// How many branches follow each game: games from its positions after a random move, with one search each.
+        /// How many branches follow each game: games from its positions after a random move, that follow one search each.
         pub branches: u32 = 0,
         /// How many nodes must have been searched below a position of a search tree to make it a game of one move; 0
         /// leaves all out.
         pub tree_nodes: u64 = 0,
-        /// The node limit of the searches that score the trainable positions of games and branches anew, from the
+        /// The node limit of the searches that score the trainable positions of games and branches again, from the
         /// last to the first; 0 for none.
         pub backward_nodes: u64 = 0,
     }

@@ -28,7 +28,8 @@ const RESULT_SCALE: f32 = 125.0;
 /// Which trainable positions of games are left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
-    /// Only the first so many positions of each variation, which are those in a row with the same score, are kept.
+    /// Only the first so many positions of each variation, which are those in a row with the same score, are kept. Where
+    /// each position has a score of its own, that leaves out few.
     pub plies: Option<usize>,
     /// Positions of search trees with fewer pieces are left out.
     pub tree_pieces: u32,
@@ -165,7 +166,7 @@ fn read_shard(file: &Path, filter: Filter, is_validation: fn(&Game) -> bool) -> 
             true => &mut data.validation,
             false => &mut data.training,
         };
-        // The result of a branch is only what its search says.
+        // The result of a branch is only what its search says. No branch is longer than a variation.
         let is_played = game.moves.len() > MAX_PV_PLIES;
         let (mut score, mut ply) = (None, 0);
         for (position, scored) in game.positions() {

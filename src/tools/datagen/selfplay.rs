@@ -5,7 +5,7 @@ use crate::board::{GameHistory, Position};
 use crate::data::random::below;
 use crate::data::{Game, Outcome, Run, ScoredMove, is_trainable, rule_outcome};
 use crate::nnue::{Evaluator, Network};
-use crate::search::{Limits, OutOfMemory, Pv, Session};
+use crate::search::{Limits, OutOfMemory, Pv, Session, Sink};
 use crate::tools::adjudicator::Adjudicator;
 use crate::tools::opening::{Book, MAX_REJECTED, chance, opening};
 use crate::types::{Move, Score};
@@ -82,7 +82,7 @@ impl<'a> SelfPlay<'a> {
         std::mem::take(&mut self.trees)
     }
 
-    /// Returns at most `Run::branches` branches of a game: each a short game with one search, after a random move in a
+    /// Returns at most `Run::branches` branches of a game: each a short game that follows one search, after a random move in a
     /// position of the game or of a branch before. So training sees what best play avoids, such as sacrifices and
     /// exposed kings, and how it is refuted.
     pub fn branches(&mut self, game: &Game) -> Vec<Game> {
@@ -129,12 +129,13 @@ impl<'a> SelfPlay<'a> {
         if rule_outcome(&start, &history).is_some() {
             return None;
         }
-        let (pv, score) = self.search(&start, &history, self.forward_limits());
+        let (pv, score) = self.search(&start, &history);
         let moves: Vec<ScoredMove> = pv.into_iter().map(|mv| ScoredMove { mv, score }).collect();
-        // The game is seldom over after the variation.
-        let mut branch = Game { start, outcome: outcome_of(score.into(), self.run), bound: None, moves };
+        let mut branch = Game { start, outcome: Outcome::Draw, bound: None, moves };
         self.score_backward(&mut branch);
-        Some(branch)
+        // The game is seldom over after the variation.
+        let last_score = branch.moves.last().map_or(score, |last| last.score);
+        Some(Game { outcome: outcome_of(last_score.into(), self.run), ..branch })
     }
 
     /// Follows a random line of the search below a position, as far as the transposition table knows balanced
@@ -173,51 +174,60 @@ impl<'a> SelfPlay<'a> {
         if forcing.is_empty() { drawn[0] } else { forcing[below(forcing.len(), &mut self.rng)] }
     }
 
-    fn forward_limits(&self) -> Limits {
-        Limits {
+    /// Searches a position that is to be played. Returns the plies of the principal variation to play, and the score
+    /// from White's point of view.
+    fn search(&mut self, position: &Position, history: &GameHistory) -> (Pv, i16) {
+        let limits = Limits {
             soft_nodes: Some(self.run.soft_nodes),
             nodes: Some(self.run.soft_nodes.saturating_mul(self.run.hard_factor)),
             ..Limits::default()
-        }
+        };
+        let mut tree = Tree::new(self.run);
+        let (mut pv, score) = self.search_within(&limits, position, history, &mut tree);
+        self.trees.extend(tree.games(position));
+        pv.truncate(self.run.pv_plies);
+        (pv, score)
     }
 
-    /// Returns the plies of the principal variation to play, and the score from White's point of view.
-    fn search(&mut self, position: &Position, history: &GameHistory, limits: Limits) -> (Pv, i16) {
-        let mut tree = Tree::new(self.run);
-        let mut result = self.session.position(position).history(history).limits(&limits).run_here(&mut tree);
+    /// Searches a position. Returns the principal variation and the score from White's point of view.
+    fn search_within(
+        &mut self,
+        limits: &Limits,
+        position: &Position,
+        history: &GameHistory,
+        sink: &mut impl Sink,
+    ) -> (Pv, i16) {
+        let result = self.session.position(position).history(history).limits(limits).run_here(sink);
         self.nodes += result.nodes;
-        self.trees.extend(tree.games(position));
         assert!(result.best().is_some(), "the game is not over");
-        result.pv.truncate(self.run.pv_plies);
         // All scores fit into an i16.
         (result.pv, position.side_to_move().white_pov(result.score.value()) as i16)
     }
 
-    /// Scores the trainable positions of a game anew, from the last to the first, if the run is to. What came later is
-    /// still in the transposition table, so these scores are as good as those of many times the nodes.
+    /// Scores the trainable positions of a game again, from the last to the first, unless `Run::backward_nodes` is 0.
+    /// What came later is still in the transposition table.
     fn score_backward(&mut self, game: &mut Game) {
-        if self.run.backward_nodes == 0 {
-            return;
+        let Some(&last) = game.moves.last().filter(|_| self.run.backward_nodes > 0) else { return };
+        let limits = Limits { nodes: Some(self.run.backward_nodes), ..Limits::default() };
+        let (mut positions, mut history) = (Vec::new(), GameHistory::new());
+        for (position, _) in game.positions() {
+            history.push(&position);
+            positions.push(position);
         }
-        let mut history = GameHistory::new();
-        let positions: Vec<Position> =
-            game.positions().map(|(position, _)| position).inspect(|position| history.push(position)).collect();
-        let last_score = game.moves.last().map(|last| last.score);
         for (position, scored) in positions.iter().zip(&mut game.moves).rev() {
             history.pop();
             if !is_trainable(position, scored.mv, scored.score) {
                 continue;
             }
-            let limits = Limits { nodes: Some(self.run.backward_nodes), ..Limits::default() };
-            let (pv, score) = self.search(position, &history, limits);
-            // The score of a capture is not one to learn for a position that counts as quiet.
-            if !pv[0].is_noisy() {
+            let (pv, score) = self.search_within(&limits, position, &history, &mut ());
+            // The score of a capture or promotion is not one to learn for a position that counts as quiet.
+            if !pv[0].is_noisy() && pv[0].promotion().is_none() {
                 scored.score = score;
             }
         }
-        // A new score could contradict the adjudication, which followed from the old one.
-        if let (Err(_), Some(last), Some(score)) = (game.check_outcome(), game.moves.last_mut(), last_score) {
-            last.score = score;
+        // An adjudicated game must end with a score that agrees.
+        if game.check_outcome().is_err() {
+            *game.moves.last_mut().expect("there is a move") = last;
         }
     }
 
@@ -230,7 +240,7 @@ impl<'a> SelfPlay<'a> {
             Game { start: start.clone(), outcome: Outcome::Draw, bound: None, moves: Vec::with_capacity(200) };
         let (mut position, mut history) = (start, GameHistory::new());
         loop {
-            let (pv, score) = self.search(&position, &history, self.forward_limits());
+            let (pv, score) = self.search(&position, &history);
             if game.moves.is_empty() && i32::from(score).abs() > self.run.opening_score {
                 return None;
             }
