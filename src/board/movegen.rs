@@ -3,7 +3,9 @@
 use super::move_list::Appender;
 use super::{Ids, MoveList, Position};
 use crate::simd::{Wordboard, native};
-use crate::tables::{attacks, between, king_attacks, line, pawn_attacks, pseudo_attacks};
+use crate::tables::{
+    attacks, between, bishop_attacks, king_attacks, knight_attacks, line, pawn_attacks, pseudo_attacks, rook_attacks,
+};
 use crate::types::{Bitboard, CastlingSide, Color, File, Move, MoveKind, Piece, PieceType, Rank, Square};
 
 impl Position {
@@ -28,6 +30,40 @@ impl Position {
     /// Appends the legal quiet moves: all that are not noisy.
     pub fn list_quiet_moves(&self, list: &mut MoveList) {
         self.generate::<false, true>(list);
+    }
+
+    /// Appends the legal quiet moves with which the moved piece itself gives check, castling and promotions aside.
+    pub fn list_quiet_checks(&self, list: &mut MoveList) {
+        let checkers = self.checkers();
+        if checkers.more_than_one() {
+            return;
+        }
+        let mut list = list.append();
+        let us = self.side;
+        let pinned = self.pinned(us);
+        let check_mask = self.check_mask(checkers);
+        let mut restricted = None;
+        let table = self.pin_legal_table(pinned, &mut restricted);
+        let squares = self.check_squares(us);
+        let targets = check_mask - self.occupied();
+        for kind in [PieceType::Knight, PieceType::Bishop, PieceType::Rook, PieceType::Queen] {
+            let ids = self.ids[us][kind];
+            for to in targets & squares[kind] & Bitboard(native::any(table, ids)) {
+                list.push_to(&self.squares[us], table.0[to] & ids, to, MoveKind::Quiet);
+            }
+        }
+        let [forward, ..] = steps(us);
+        let [single, double] = self.pawn_pushes(pinned, check_mask);
+        list.push_step(forward, single & squares[PieceType::Pawn] - Rank::Eighth.relative(us).into(), MoveKind::Quiet);
+        list.push_step(2 * forward, double & squares[PieceType::Pawn], MoveKind::DoublePush);
+    }
+
+    /// Returns by type the squares from which a piece of `color` gives check.
+    pub fn check_squares(&self, color: Color) -> [Bitboard; 6] {
+        let king = self.king(!color);
+        let occupied = self.occupied();
+        let (orthogonal, diagonal) = (rook_attacks(king, occupied), bishop_attacks(king, occupied));
+        [pawn_attacks(!color, king), knight_attacks(king), diagonal, orthogonal, orthogonal | diagonal, Bitboard::EMPTY]
     }
 
     /// Returns the number of legal moves, without listing them.

@@ -3,7 +3,6 @@
 use super::history::{HistoryContext, MoveHistory, victim};
 use super::parameters as p;
 use crate::board::{MAX_MOVES, MoveList, Position, SEE_VALUES};
-use crate::tables::{bishop_attacks, knight_attacks, pawn_attacks, rook_attacks};
 use crate::types::{Bitboard, Move, PieceType};
 use arrayvec::ArrayVec;
 use std::cell::Cell;
@@ -177,25 +176,18 @@ impl MovePicker {
 
     fn generate_quiets(&mut self, position: &Position, histories: &MoveHistory, context: &HistoryContext) {
         let quiet_history = histories.quiet(position, context);
-        quiet_history.prefetch_pawn();
         let mut list = MoveList::new();
-        position.list_quiet_moves(&mut list);
+        if self.threshold.is_some() {
+            position.list_quiet_checks(&mut list);
+        } else {
+            quiet_history.prefetch_pawn();
+            position.list_quiet_moves(&mut list);
+        }
         if list.is_empty() {
             return;
         }
         let side = position.side_to_move();
-        let king = position.king(!side);
-        let occupied = position.occupied();
-        let (orthogonal, diagonal) = (rook_attacks(king, occupied), bishop_attacks(king, occupied));
-        // The squares from which each type of piece gives check.
-        let checks: [Bitboard; 6] = [
-            pawn_attacks(!side, king),
-            knight_attacks(king),
-            diagonal,
-            orthogonal,
-            orthogonal | diagonal,
-            Bitboard::EMPTY,
-        ];
+        let checks = position.check_squares(side);
         // The squares where a piece of lesser value attacks each type of piece.
         let by_pawns = position.attacked_by(!side, PieceType::Pawn);
         let by_minors =
@@ -206,9 +198,6 @@ impl MovePicker {
             [p::order_escape(), p::order_enter()].map(|factor| SEE_VALUES.map(|value| factor * (value / 100) / 4));
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.tt_move) {
             let kind = position.piece_on(mv.from()).expect("a legal move moves a piece").kind();
-            if self.threshold.is_some() && !checks[kind].has(mv.to()) {
-                continue;
-            }
             let history = quiet_history.score(mv);
             let mut score = history;
             if threatened[kind].has(mv.from()) {
