@@ -54,8 +54,10 @@ impl Position {
         }
         let [forward, ..] = steps(us);
         let [single, double] = self.pawn_pushes(pinned, check_mask);
-        list.push_step(forward, single & squares[PieceType::Pawn] - Rank::Eighth.relative(us).into(), MoveKind::Quiet);
-        list.push_step(2 * forward, double & squares[PieceType::Pawn], MoveKind::DoublePush);
+        let [single, double] =
+            [single - Rank::Eighth.relative(us).into(), double].map(|to| to & squares[PieceType::Pawn]);
+        list.push_step(forward, single, MoveKind::Quiet);
+        list.push_step(2 * forward, double, MoveKind::DoublePush);
     }
 
     /// Returns by type the squares from which a piece of `color` gives check.
