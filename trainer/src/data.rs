@@ -437,11 +437,13 @@ mod tests {
         assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 
         // A branch is as short as a variation, and its result is no more than its score.
-        rewrite(&file, |mut game| {
-            game.moves.truncate(MAX_PV_PLIES);
-            vec![game]
-        });
-        assert!(with(1.0, 1.0) == read().training && !read().training.is_empty());
+        for plies in [MAX_PV_PLIES + 1, MAX_PV_PLIES] {
+            rewrite(&file, |mut game| {
+                game.moves.truncate(plies);
+                vec![game]
+            });
+            assert_eq!(with(1.0, 1.0) != read().training, plies > MAX_PV_PLIES);
+        }
     }
 
     #[test]
