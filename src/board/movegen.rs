@@ -32,8 +32,8 @@ impl Position {
         self.generate::<false, true>(list);
     }
 
-    /// Appends the legal quiet moves with which the moved piece itself gives check, castling and promotions aside.
-    pub fn list_quiet_checks(&self, list: &mut MoveList) {
+    /// Appends the legal quiet moves of each type of piece to its `targets`, moves of the king and promotions aside.
+    pub fn list_quiet_moves_to(&self, targets: &[Bitboard; 6], list: &mut MoveList) {
         let checkers = self.checkers();
         if checkers.more_than_one() {
             return;
@@ -44,23 +44,22 @@ impl Position {
         let check_mask = self.check_mask(checkers);
         let mut restricted = None;
         let table = self.pin_legal_table(pinned, &mut restricted);
-        let squares = self.check_squares(us);
-        let targets = check_mask - self.occupied();
+        let empty = check_mask - self.occupied();
         for kind in [PieceType::Knight, PieceType::Bishop, PieceType::Rook, PieceType::Queen] {
             let ids = self.ids[us][kind];
-            for to in targets & squares[kind] & Bitboard(native::any(table, ids)) {
+            for to in empty & targets[kind] & Bitboard(native::any(table, ids)) {
                 list.push_to(&self.squares[us], table.0[to] & ids, to, MoveKind::Quiet);
             }
         }
         let [forward, ..] = steps(us);
         let [single, double] = self.pawn_pushes(pinned, check_mask);
         let [single, double] =
-            [single - Rank::Eighth.relative(us).into(), double].map(|to| to & squares[PieceType::Pawn]);
+            [single - Rank::Eighth.relative(us).into(), double].map(|to| to & targets[PieceType::Pawn]);
         list.push_step(forward, single, MoveKind::Quiet);
         list.push_step(2 * forward, double, MoveKind::DoublePush);
     }
 
-    /// Returns by type the squares from which a piece of `color` gives check.
+    /// Returns by type the squares from which a piece of `color` gives check, none for the king.
     pub fn check_squares(&self, color: Color) -> [Bitboard; 6] {
         let king = self.king(!color);
         let occupied = self.occupied();

@@ -57,7 +57,7 @@ record! {
         pub adjudicate_pieces: u32 = 0,
         /// How many plies of its principal variation are played after each search.
         pub pv_plies: usize = 1,
-        /// How many branches follow each game: games from its positions after a random move, that follow one search each.
+        /// How many branches follow each game: short games from its positions after a random move, by one search each.
         pub branches: u32 = 0,
         /// How many nodes must have been searched below a position of a search tree to make it a game of one move; 0
         /// leaves all out.

@@ -176,9 +176,11 @@ impl MovePicker {
 
     fn generate_quiets(&mut self, position: &Position, histories: &MoveHistory, context: &HistoryContext) {
         let quiet_history = histories.quiet(position, context);
+        let side = position.side_to_move();
+        let checks = position.check_squares(side);
         let mut list = MoveList::new();
         if self.threshold.is_some() {
-            position.list_quiet_checks(&mut list);
+            position.list_quiet_moves_to(&checks, &mut list);
         } else {
             quiet_history.prefetch_pawn();
             position.list_quiet_moves(&mut list);
@@ -186,8 +188,6 @@ impl MovePicker {
         if list.is_empty() {
             return;
         }
-        let side = position.side_to_move();
-        let checks = position.check_squares(side);
         // The squares where a piece of lesser value attacks each type of piece.
         let by_pawns = position.attacked_by(!side, PieceType::Pawn);
         let by_minors =

@@ -58,8 +58,8 @@ pub struct Settings {
     /// How many nodes must have been searched below a position of a search tree to make it a training position; 0
     /// leaves all out.
     pub tree_nodes: u64,
-    /// The node limit of the searches that score the trainable positions of a game or branch again, from the last to the
-    /// first; 0 for none.
+    /// The node limit of the searches that score the trainable positions of a game or branch again, from the last to
+    /// the first; 0 for none.
     pub backward_nodes: u64,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,

@@ -28,8 +28,8 @@ const RESULT_SCALE: f32 = 125.0;
 /// Which trainable positions of games are left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
-    /// Only the first so many positions of each variation, which are those in a row with the same score, are kept. Where
-    /// each position has a score of its own, that leaves out few.
+    /// Only the first so many positions of each variation, which are those in a row with the same score, are kept.
+    /// Where each position has a score of its own, that leaves out few.
     pub plies: Option<usize>,
     /// Positions of search trees with fewer pieces are left out.
     pub tree_pieces: u32,

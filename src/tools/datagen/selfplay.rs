@@ -82,9 +82,9 @@ impl<'a> SelfPlay<'a> {
         std::mem::take(&mut self.trees)
     }
 
-    /// Returns at most `Run::branches` branches of a game: each a short game that follows one search, after a random move in a
-    /// position of the game or of a branch before. So training sees what best play avoids, such as sacrifices and
-    /// exposed kings, and how it is refuted.
+    /// Returns at most `Run::branches` branches of a game: each a short game that follows one search, after a random
+    /// move in a position of the game or of a branch before. So training sees what best play avoids, such as sacrifices
+    /// and exposed kings, and how it is refuted.
     pub fn branches(&mut self, game: &Game) -> Vec<Game> {
         let mut roots = self.roots(game);
         let mut branches = Vec::new();
@@ -221,7 +221,7 @@ impl<'a> SelfPlay<'a> {
             }
             let (pv, score) = self.search_within(&limits, position, &history, &mut ());
             // The score of a capture or promotion is not one to learn for a position that counts as quiet.
-            if !pv[0].is_noisy() && pv[0].promotion().is_none() {
+            if is_trainable(position, pv[0], scored.score) {
                 scored.score = score;
             }
         }
