@@ -27,6 +27,9 @@ const BLOCK: usize = 2048;
 /// Blocks in a group.
 const GROUP: usize = 16;
 
+/// The magnitude of an error, in expected points, that has the same gradient with all powers.
+const USUAL_ERROR: f32 = 0.1;
+
 /// What training minimises.
 #[derive(Clone, Copy, Debug)]
 pub struct Objective {
@@ -34,14 +37,16 @@ pub struct Objective {
     pub wdl: f32,
     /// Centipawns per unit of the logistic function σ that turns scores and outputs into expected points.
     pub scale: f32,
+    /// The power of the error in the loss, at least 2.
+    pub power: f32,
     /// What the mean of the inputs of the first of several layers adds to a position's loss.
     pub sparsity: f32,
 }
 
 impl Default for Objective {
-    /// Returns the loss of scores alone, with the scale [`SCALE`].
+    /// Returns the squared error of scores alone, with the scale [`SCALE`].
     fn default() -> Self {
-        Self { wdl: 0.0, scale: SCALE.into(), sparsity: 0.0 }
+        Self { wdl: 0.0, scale: SCALE.into(), power: 2.0, sparsity: 0.0 }
     }
 }
 
@@ -57,9 +62,10 @@ impl Objective {
     fn add_loss(self, loss: &mut f64, output: f32, target: Target) -> f32 {
         let unit = self.scale / f32::from(SCALE);
         let predicted = sigmoid(output / unit);
-        let error = target.error(predicted) * unit;
-        *loss += f64::from(error * error);
-        2.0 * error * predicted * (1.0 - predicted)
+        let error = target.error(predicted);
+        let derivative = 2.0 * error * (error.abs() / USUAL_ERROR).powf(self.power - 2.0);
+        *loss += f64::from(unit * unit * derivative * error / self.power);
+        unit * derivative * predicted * (1.0 - predicted)
     }
 }
 
@@ -91,8 +97,9 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
 /// Runs batches through a network. Owns the buffers for activations and gradients.
 ///
 /// The methods take positions as a function from index to position, for the indices below `count`. The loss of a
-/// position is (σ(output) − target)² · (scale / [`SCALE`])², nothing where the target is a bound that allows the
-/// output, and the penalty of [`Objective::sparsity`]. So near equality all scales have the same gradients.
+/// position is (σ(output) − target)² · (scale / [`SCALE`])², with the usual [power](Objective::power) of the error,
+/// nothing where the target is a bound that allows the output, and the penalty of [`Objective::sparsity`]. So near
+/// equality all scales have the same gradients.
 pub struct BatchProcessor {
     feature_set: FeatureSet,
     blocks: Vec<Block>,

@@ -165,6 +165,10 @@ pub struct TrainingConfig {
     /// With fewer, differences between high scores count less beside those near equality.
     #[serde(default = "scale")]
     pub scale: f32,
+    /// The power of the error in the loss, 2 to 4. With more, large errors count more beside small ones; an error of 0.1
+    /// points always has the gradient of the square.
+    #[serde(default = "power")]
+    pub power: f32,
     /// AdamW weight decay, 0 to 1: each step multiplies weights by 1 − learning rate · decay.
     #[serde(default = "decay")]
     pub decay: f32,
@@ -248,6 +252,10 @@ fn scale() -> f32 {
     SCALE.into()
 }
 
+fn power() -> f32 {
+    2.0
+}
+
 fn decay() -> f32 {
     0.01
 }
@@ -303,6 +311,7 @@ impl TrainingConfig {
             ensure!((0.0..=1.0).contains(&value), "training.{name} is {value}; allowed are 0 to 1");
         }
         ensure!((50.0..=1000.0).contains(&self.scale), "training.scale is {}; allowed are 50 to 1000", self.scale);
+        ensure!((2.0..=4.0).contains(&self.power), "training.power is {}; allowed are 2 to 4", self.power);
         ensure!((1e-12..=1.0).contains(&self.epsilon), "training.epsilon is {}; allowed are 1e-12 to 1", self.epsilon);
         Ok(())
     }
@@ -546,6 +555,7 @@ mod tests {
                 "training.epsilon is 0; allowed are 1e-12 to 1",
             ),
             (with("hidden = 32", &format!("scale = 2.0\n{TRAINING}")), "training.scale is 2; allowed are 50 to 1000"),
+            (with("hidden = 32", &format!("power = 0.5\n{TRAINING}")), "training.power is 0.5; allowed are 2 to 4"),
             (valid.replace("\"a\"", "\"a/b\""), "name is \"a/b\""),
             (valid.replace("[network]\nhidden = 32", ""), "neither network nor start"),
             (valid.replace("name", "start = \"none.zst\"\nname"), "cannot be read"),

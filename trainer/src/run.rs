@@ -216,7 +216,8 @@ impl Training {
             let batch_start = Instant::now();
             let order = EpochOrder::new(self.data.training.len(), self.config.seed ^ settings.stage as u64);
             let index = order.starting_at(settings.batch * size as u64);
-            let objective = Objective { wdl: settings.wdl, scale: training.scale, sparsity: training.sparsity };
+            let TrainingConfig { scale, power, sparsity, .. } = training;
+            let objective = Objective { wdl: settings.wdl, scale, power, sparsity };
             let step = OptimiserStep {
                 learning_rate: settings.learning_rate,
                 number: batch + 1,

@@ -12,7 +12,7 @@ fn four_king_buckets() -> [u8; 64] {
     std::array::from_fn(|square| ((square % 8).min(7 - square % 8) / 2 + 2 * (square / 32)) as u8)
 }
 
-fn check(header: Header, sparsity: f32, positions: &[ChessBoard]) {
+fn check(header: Header, objective: Objective, positions: &[ChessBoard]) {
     let shape = header.shape();
     let mut network = Network::new(header, true, 5).unwrap();
     // Perturb the initial weights, so that buckets differ, biases are not zero and activations reach all ranges. A
@@ -26,7 +26,7 @@ fn check(header: Header, sparsity: f32, positions: &[ChessBoard]) {
     }
     network.refresh();
     let mut processor = BatchProcessor::new(&network);
-    let objective = Objective { wdl: 0.3, scale: 250.0, sparsity };
+    let objective = Objective { wdl: 0.3, scale: 250.0, ..objective };
     let count = positions.len();
     processor.gradient(&mut network, count, |i| positions[i], objective);
     // The factoriser's gradient is otherwise summed by `Tile::update`.
@@ -69,15 +69,17 @@ fn gradients_agree_with_finite_differences() {
         Inputs { mirrored: true, merged_kings: true, king_buckets: four_king_buckets(), threats: Threats::States };
     let pairs = Inputs { threats: Threats::Pairs, ..plain.inputs.clone() };
     let single = Header { hidden: 64, output_buckets: equal_output_buckets(4), ..plain.clone() };
-    check(single.clone(), 0.0, &positions);
-    check(Header { inputs: buckets.clone(), ..single.clone() }, 0.0, &positions);
-    check(Header { inputs: pairs.clone(), ..single.clone() }, 0.0, &positions);
+    let usual = Objective::default();
+    check(single.clone(), usual, &positions);
+    check(single.clone(), Objective { power: 2.5, ..usual }, &positions);
+    check(Header { inputs: buckets.clone(), ..single.clone() }, usual, &positions);
+    check(Header { inputs: pairs.clone(), ..single.clone() }, usual, &positions);
     // Of scores that are bounds, some allow the output and others do not.
     let mut bounds = positions.clone();
     for (board, bound) in bounds.iter_mut().zip([Bound::Upper, Bound::Lower, Bound::Exact].into_iter().cycle()) {
         board.extra[1] = bound as u8;
     }
-    check(single.clone(), 0.0, &bounds);
+    check(single.clone(), usual, &bounds);
     let layers = [
         (Activations::Squares, 16),
         (Activations::Squares, 32),
@@ -86,8 +88,12 @@ fn gradients_agree_with_finite_differences() {
     ];
     for (inputs, first) in layers {
         let head = Head::Layers { inputs, first, second: 32 };
-        check(Header { head, ..single.clone() }, 0.0, &positions);
-        check(Header { head, inputs: buckets.clone(), ..single.clone() }, 0.0, &positions);
-        check(Header { head, inputs: pairs.clone(), ..single.clone() }, 0.02, &positions);
+        check(Header { head, ..single.clone() }, usual, &positions);
+        check(Header { head, inputs: buckets.clone(), ..single.clone() }, usual, &positions);
+        check(
+            Header { head, inputs: pairs.clone(), ..single.clone() },
+            Objective { sparsity: 0.02, ..usual },
+            &positions,
+        );
     }
 }
