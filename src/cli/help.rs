@@ -56,7 +56,8 @@ Kiln, a UCI chess engine.
                   [--network FILE] [--frc PERCENT] [--hash MB] [--shard N]
                   [--book FILE] [--book-percent PERCENT]
                   [--pv-plies N] [--branches N] [--tree-nodes N]
-                  [--backward-nodes N] [--adjudicate-pieces N] [--commit TEXT]
+                  [--backward-nodes N] [--backward-every N]
+                  [--adjudicate-pieces N] [--commit TEXT]
                           generate N training positions by self-play, in shards of
                           {shard_positions} or --shard positions. Defaults: {soft_nodes} nodes per move,
                           after which no new iteration starts; {frc_percent} % of the games
@@ -71,6 +72,8 @@ Kiln, a UCI chess engine.
                           mostly bounds; by default, and with 0, they are not. With
                           --backward-nodes, games and branches are scored again from their
                           end, by N nodes for each trainable position. With
+                          --backward-every, that is one in N of them; those in between get
+                          the score of the one before. With
                           --adjudicate-pieces, positions of fewer than N pieces are not
                           adjudicated. The same command writes the same bytes, and resumes
                           a stopped run. Ctrl-C keeps what is done; a second one ends at

@@ -61,6 +61,9 @@ pub struct Settings {
     /// The node limit of the searches that score the trainable positions of a game or branch again, from the last to
     /// the first; 0 for none.
     pub backward_nodes: u64,
+    /// One in how many of these positions, drawn at random, is scored again; those in between get the score of the one
+    /// before.
+    pub backward_every: usize,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,
     /// The engine's commit, recorded in the sidecars.
@@ -101,6 +104,7 @@ impl Default for Settings {
             branches: 0,
             tree_nodes: 0,
             backward_nodes: 0,
+            backward_every: 1,
             hash: 2,
             commit: None,
         }
@@ -133,6 +137,7 @@ impl Settings {
             branches: self.branches,
             tree_nodes: self.tree_nodes,
             backward_nodes: self.backward_nodes,
+            backward_every: self.backward_every,
         }
     }
 }

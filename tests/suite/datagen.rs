@@ -239,6 +239,23 @@ fn positions_are_scored_again_backward() {
     let other = scratch("on two threads");
     kiln(&words(&other, &format!("{again} --threads 2")));
     assert!(contents(&other) == contents(&backward));
+    // With --backward-every, all others have the score of the position before.
+    let every = scratch("every");
+    kiln(&words(&every, &format!("{again} --backward-every 4")));
+    let (mut own, mut trainable) = (0, 0);
+    for game in games(&every).iter().filter(|game| game.bound.is_none()) {
+        let plies: Vec<_> = game.positions().collect();
+        // The last score may have to agree with the outcome.
+        for [(_, before), (position, scored)] in plies[..plies.len() - 1].array_windows() {
+            // The new score may be a mate.
+            let is_trainable = data::is_trainable(position, scored.mv, 0);
+            assert!(is_trainable || scored.score == before.score, "{}", position.fen(true));
+            own += usize::from(scored.score != before.score);
+            trainable += usize::from(is_trainable);
+        }
+    }
+    assert!((trainable / 8..trainable * 3 / 8).contains(&own), "{own} of {trainable}");
+
     let error = refusal(&words(&backward, &format!("{settings} --tree-nodes 50 --backward-nodes 600")));
     assert!(error.ends_with("belongs to a run with backward_nodes 500, not 600; use another folder"), "{error}");
 }
@@ -286,7 +303,7 @@ fn a_sidecar_from_before_the_books_is_read_and_resumed() {
     let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&sidecar).unwrap()).unwrap();
     let run = old["runs"][0].as_object_mut().unwrap();
     assert!(
-        ["book", "adjudicate_pieces", "pv_plies", "branches", "tree_nodes", "backward_nodes"]
+        ["book", "adjudicate_pieces", "pv_plies", "branches", "tree_nodes", "backward_nodes", "backward_every"]
             .iter()
             .all(|name| run.remove(*name).is_some())
     );

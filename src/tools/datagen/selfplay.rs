@@ -204,25 +204,38 @@ impl<'a> SelfPlay<'a> {
         (result.pv, position.side_to_move().white_pov(result.score.value()) as i16)
     }
 
-    /// Scores the trainable positions of a game again, from the last to the first, unless `Run::backward_nodes` is 0.
-    /// What came later is still in the transposition table.
+    /// Scores the trainable positions of a game again, or one in `Run::backward_every` of them, from the last to the
+    /// first, unless `Run::backward_nodes` is 0. What came later is still in the transposition table.
     fn score_backward(&mut self, game: &mut Game) {
         let Some(&last) = game.moves.last().filter(|_| self.run.backward_nodes > 0) else { return };
         let limits = Limits { nodes: Some(self.run.backward_nodes), ..Limits::default() };
+        let every = self.run.backward_every;
+        let mut is_scored = vec![false; game.moves.len()];
         let (mut positions, mut history) = (Vec::new(), GameHistory::new());
         for (position, _) in game.positions() {
             history.push(&position);
             positions.push(position);
         }
-        for (position, scored) in positions.iter().zip(&mut game.moves).rev() {
+        let moves = game.moves.iter_mut().zip(&mut is_scored);
+        for (position, (scored, is_scored)) in positions.iter().zip(moves).rev() {
             history.pop();
-            if !is_trainable(position, scored.mv, scored.score) {
+            if !is_trainable(position, scored.mv, scored.score) || every > 1 && below(every, &mut self.rng) > 0 {
                 continue;
             }
             let (pv, score) = self.search_within(&limits, position, &history, &mut ());
             // The score of a capture or promotion is not one to learn for a position that counts as quiet.
             if is_trainable(position, pv[0], scored.score) {
-                scored.score = score;
+                (scored.score, *is_scored) = (score, true);
+            }
+        }
+        if every > 1 {
+            // As in a variation, positions in a row with the same score are further and further from its search.
+            let mut before = game.moves[0].score;
+            for (scored, is_scored) in game.moves.iter_mut().zip(is_scored) {
+                if !is_scored {
+                    scored.score = before;
+                }
+                before = scored.score;
             }
         }
         // An adjudicated game must end with a score that agrees.
