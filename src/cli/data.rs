@@ -55,6 +55,9 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
         (Some(_), percent) => settings.book_percent = percent.unwrap_or(settings.book_percent),
         (None, None) => {}
     }
+    if settings.backward_every > 1 && settings.backward_nodes == 0 {
+        return Err("--backward-every needs --backward-nodes, the nodes of each search".into());
+    }
     let [book, frc] = [settings.book_percent, settings.frc_percent];
     if settings.book.is_some() && book + frc > 100 {
         let what = format!("{book} % of the games from the book and {frc} % from Chess960 are more than all: lower");

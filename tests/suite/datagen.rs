@@ -653,6 +653,7 @@ fn bad_arguments_are_refused() {
         ("datagen F --positions 1 --shard 2000001", "expected a whole number from 1 to 2000000"),
         ("datagen F --positions 1 --books x", "'--books'"),
         ("datagen F --positions 1 --book /nowhere", "cannot read the book \"/nowhere\": "),
+        ("datagen F --positions 1 --backward-every 2", "--backward-every needs --backward-nodes, the nodes of "),
         ("datagen F --positions 1 --book-percent 50", "--book-percent needs --book, a file with a FEN or EPD in "),
         (
             "datagen F --positions 1 --book x --book-percent 81",
