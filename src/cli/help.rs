@@ -72,7 +72,7 @@ Kiln, a UCI chess engine.
                           mostly bounds; by default, and with 0, they are not. With
                           --backward-nodes, games and branches are scored again from their
                           end, by N nodes for each trainable position. With
-                          --backward-every, that is one in N of them; those in between get
+                          --backward-every, one in N of them is; each other position gets
                           the score of the one before. With
                           --adjudicate-pieces, positions of fewer than N pieces are not
                           adjudicated. The same command writes the same bytes, and resumes

@@ -61,8 +61,8 @@ pub struct Settings {
     /// The node limit of the searches that score the trainable positions of a game or branch again, from the last to
     /// the first; 0 for none.
     pub backward_nodes: u64,
-    /// One in how many of these positions, drawn at random, is scored again; those in between get the score of the one
-    /// before.
+    /// One in how many of these positions, drawn at random, is scored again. With more than one, each other position
+    /// gets the score of the one before.
     pub backward_every: usize,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,

@@ -165,8 +165,8 @@ pub struct TrainingConfig {
     /// With fewer, differences between high scores count less beside those near equality.
     #[serde(default = "scale")]
     pub scale: f32,
-    /// The power of the error in the loss, 2 to 4. With more, large errors count more beside small ones; an error of 0.1
-    /// points always has the gradient of the square.
+    /// The power of the error in the loss, 2 to 4. With more, large errors count more beside small ones. An error of
+    /// 0.1 points has the gradient of the square with all powers.
     #[serde(default = "power")]
     pub power: f32,
     /// AdamW weight decay, 0 to 1: each step multiplies weights by 1 − learning rate · decay.
