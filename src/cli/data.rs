@@ -40,6 +40,7 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
             Long("tree-nodes") => settings.tree_nodes = read_number(arguments, 0..=1_000_000)?,
             Long("backward-nodes") => settings.backward_nodes = read_number(arguments, 0..=1_000_000_000)?,
             Long("backward-every") => settings.backward_every = read_number(arguments, 1..=1000)?,
+            Long("end-pieces") => settings.end_pieces = read_number(arguments, 0..=32)?,
             Long("hash") => settings.hash = read_number(arguments, 1..=1024)?,
             Long("commit") => settings.commit = Some(arguments.value()?.string()?),
             Long("network") => network = Some(PathBuf::from(arguments.value()?)),

@@ -57,7 +57,7 @@ Kiln, a UCI chess engine.
                   [--book FILE] [--book-percent PERCENT]
                   [--pv-plies N] [--branches N] [--tree-nodes N]
                   [--backward-nodes N] [--backward-every N]
-                  [--adjudicate-pieces N] [--commit TEXT]
+                  [--adjudicate-pieces N] [--end-pieces N] [--commit TEXT]
                           generate N training positions by self-play, in shards of
                           {shard_positions} or --shard positions. Defaults: {soft_nodes} nodes per move,
                           after which no new iteration starts; {frc_percent} % of the games
@@ -75,9 +75,10 @@ Kiln, a UCI chess engine.
                           --backward-every, one in N of them is; each other position gets
                           the score of the one before. With
                           --adjudicate-pieces, positions of fewer than N pieces are not
-                          adjudicated. The same command writes the same bytes, and resumes
-                          a stopped run. Ctrl-C keeps what is done; a second one ends at
-                          once
+                          adjudicated. With --end-pieces, games end with fewer than N
+                          pieces, and the score tells their outcome. The same command
+                          writes the same bytes, and resumes a stopped run. Ctrl-C keeps
+                          what is done; a second one ends at once
   kiln data stat FILE… [--svg DRAWING]
                           show statistics of scores, pieces, results, lengths and
                           duplicates, compare the FILEs, and draw curves of each

@@ -68,6 +68,8 @@ record! {
         /// One in how many of these positions, drawn at random, is scored again. With more than one, each other position
         /// has the score of the one before.
         pub backward_every: usize = 1,
+        /// With fewer pieces on the board, a game is over, and its outcome is what the score says.
+        pub end_pieces: u32 = 0,
     }
 
     /// A book of positions from which games of a run start.

@@ -64,6 +64,8 @@ pub struct Settings {
     /// One in how many of these positions, drawn at random, is scored again. With more than one, each other position
     /// gets the score of the one before.
     pub backward_every: usize,
+    /// With fewer pieces on the board, a game is over, and its outcome is what the score says.
+    pub end_pieces: u32,
     /// Megabytes of the transposition table of each thread.
     pub hash: usize,
     /// The engine's commit, recorded in the sidecars.
@@ -105,6 +107,7 @@ impl Default for Settings {
             tree_nodes: 0,
             backward_nodes: 0,
             backward_every: 1,
+            end_pieces: 0,
             hash: 2,
             commit: None,
         }
@@ -138,6 +141,7 @@ impl Settings {
             tree_nodes: self.tree_nodes,
             backward_nodes: self.backward_nodes,
             backward_every: self.backward_every,
+            end_pieces: self.end_pieces,
         }
     }
 }

@@ -261,6 +261,26 @@ fn positions_are_scored_again_backward() {
 }
 
 #[test]
+fn games_end_with_few_pieces() {
+    let folder = scratch("few pieces");
+    kiln(&words(&folder, "--positions 1500 --nodes 500 --pv-plies 2 --backward-nodes 200 --end-pieces 24"));
+    let (mut early, mut decided) = (0, 0);
+    for game in games(&folder) {
+        let positions: Vec<Position> = game.positions().map(|(position, _)| position).collect();
+        let pieces = |position: &Position| position.occupied().len();
+        assert!(positions.iter().all(|position| pieces(position) >= 24));
+        let last = positions.last().unwrap();
+        if pieces(&last.make(game.moves.last().unwrap().mv)) < 24 {
+            early += 1;
+            decided += usize::from(game.outcome != Outcome::Draw);
+        }
+    }
+    assert!(early > 20 && decided > 0 && decided < early, "{decided} of {early}");
+    let text = kiln(&["data".as_ref(), "verify".as_ref(), folder.as_os_str()]);
+    assert!(text.contains("files are valid"), "{text}");
+}
+
+#[test]
 fn positions_of_the_search_trees_follow_each_game() {
     let folder = scratch("trees");
     let settings = "--positions 1500 --nodes 2000 --branches 2";
@@ -303,9 +323,18 @@ fn a_sidecar_from_before_the_books_is_read_and_resumed() {
     let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&sidecar).unwrap()).unwrap();
     let run = old["runs"][0].as_object_mut().unwrap();
     assert!(
-        ["book", "adjudicate_pieces", "pv_plies", "branches", "tree_nodes", "backward_nodes", "backward_every"]
-            .iter()
-            .all(|name| run.remove(*name).is_some())
+        [
+            "book",
+            "adjudicate_pieces",
+            "pv_plies",
+            "branches",
+            "tree_nodes",
+            "backward_nodes",
+            "backward_every",
+            "end_pieces"
+        ]
+        .iter()
+        .all(|name| run.remove(*name).is_some())
     );
     fs::write(&sidecar, old.to_string()).unwrap();
     let text = kiln(&words(&folder, "--positions 300"));

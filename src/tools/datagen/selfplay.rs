@@ -204,8 +204,8 @@ impl<'a> SelfPlay<'a> {
         (result.pv, position.side_to_move().white_pov(result.score.value()) as i16)
     }
 
-    /// Scores the trainable positions of a game again, or one in `Run::backward_every` of them, from the last to the
-    /// first, unless `Run::backward_nodes` is 0. What came later is still in the transposition table.
+    /// Scores the trainable positions of a game again, or the first and one in `Run::backward_every` of the others, from
+    /// the last to the first, unless `Run::backward_nodes` is 0. What came later is still in the transposition table.
     fn score_backward(&mut self, game: &mut Game) {
         let Some(&last) = game.moves.last().filter(|_| self.run.backward_nodes > 0) else { return };
         let limits = Limits { nodes: Some(self.run.backward_nodes), ..Limits::default() };
@@ -217,9 +217,10 @@ impl<'a> SelfPlay<'a> {
             positions.push(position);
         }
         let moves = game.moves.iter_mut().zip(&mut is_scored);
-        for (position, (scored, is_scored)) in positions.iter().zip(moves).rev() {
+        for (ply, (position, (scored, is_scored))) in positions.iter().zip(moves).enumerate().rev() {
             history.pop();
-            if !is_trainable(position, scored.mv, scored.score) || every > 1 && below(every, &mut self.rng) > 0 {
+            let is_drawn = ply == 0 || every == 1 || below(every, &mut self.rng) == 0;
+            if !is_drawn || !is_trainable(position, scored.mv, scored.score) {
                 continue;
             }
             let (pv, score) = self.search_within(&limits, position, &history, &mut ());
@@ -267,7 +268,11 @@ impl<'a> SelfPlay<'a> {
                             .adjudicate(self.run.win, self.run.draw, &position, score.into())
                             .filter(|_| is_adjudicated && position.occupied().len() >= self.run.adjudicate_pieces)
                     })
-                    .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw));
+                    .or_else(|| (game.moves.len() >= self.run.longest).then_some(Outcome::Draw))
+                    .or_else(|| {
+                        let is_over = position.occupied().len() < self.run.end_pieces;
+                        is_over.then(|| outcome_of(score.into(), self.run))
+                    });
                 if let Some(outcome) = ended {
                     game.outcome = outcome;
                     self.score_backward(&mut game);
