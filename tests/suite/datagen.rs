@@ -262,7 +262,7 @@ fn positions_are_scored_again_backward() {
 
 #[test]
 fn games_end_with_few_pieces() {
-    let folder = scratch("few pieces");
+    let folder = scratch("middlegames");
     kiln(&words(&folder, "--positions 1500 --nodes 500 --pv-plies 2 --backward-nodes 200 --end-pieces 24"));
     let (mut early, mut decided) = (0, 0);
     for game in games(&folder) {

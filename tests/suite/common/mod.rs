@@ -4,18 +4,26 @@ pub mod bad_networks;
 pub mod properties;
 
 use kiln_gen::network::{Asset, Header};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use std::thread::{self, ThreadId};
 
 /// Returns an empty folder for one test. Names must differ in a file only.
+///
+/// Panics if another test uses the name: tests that share a folder fail by chance.
 #[track_caller]
 pub fn scratch(name: &str) -> PathBuf {
     let file = Path::new(Location::caller().file()).file_stem().expect("a source file has a name");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file).join(name);
+    static OWNERS: Mutex<BTreeMap<PathBuf, ThreadId>> = Mutex::new(BTreeMap::new());
+    let test = thread::current().id();
+    let owner = *OWNERS.lock().unwrap().entry(folder.clone()).or_insert(test);
+    assert!(owner == test, "{} is another test's, which may run now", folder.display());
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
