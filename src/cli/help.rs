@@ -72,8 +72,8 @@ Kiln, a UCI chess engine.
                           mostly bounds; by default, and with 0, they are not. With
                           --backward-nodes, games and branches are scored again from their
                           end, by N nodes for each trainable position. With
-                          --backward-every, one in N of them is; each other position gets
-                          the score of the one before. With
+                          --backward-every, the first and one in N of the others are;
+                          each other position gets the score of the one before. With
                           --adjudicate-pieces, positions of fewer than N pieces are not
                           adjudicated. With --end-pieces, games end with fewer than N
                           pieces, and the score tells their outcome. The same command

@@ -65,8 +65,8 @@ record! {
         /// The node limit of the searches that score the trainable positions of games and branches again, from the
         /// last to the first; 0 for none.
         pub backward_nodes: u64 = 0,
-        /// One in how many of these positions, drawn at random, is scored again. With more than one, each other position
-        /// has the score of the one before.
+        /// One in how many of these positions after the first, drawn at random, is scored again. With more than one,
+        /// each other position has the score of the one before.
         pub backward_every: usize = 1,
         /// With fewer pieces on the board, a game is over, and its outcome is what the score says.
         pub end_pieces: u32 = 0,

@@ -61,8 +61,8 @@ pub struct Settings {
     /// The node limit of the searches that score the trainable positions of a game or branch again, from the last to
     /// the first; 0 for none.
     pub backward_nodes: u64,
-    /// One in how many of these positions, drawn at random, is scored again. With more than one, each other position
-    /// gets the score of the one before.
+    /// One in how many of these positions after the first, drawn at random, is scored again. With more than one, each
+    /// other position gets the score of the one before.
     pub backward_every: usize,
     /// With fewer pieces on the board, a game is over, and its outcome is what the score says.
     pub end_pieces: u32,

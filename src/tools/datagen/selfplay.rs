@@ -204,8 +204,9 @@ impl<'a> SelfPlay<'a> {
         (result.pv, position.side_to_move().white_pov(result.score.value()) as i16)
     }
 
-    /// Scores the trainable positions of a game again, or the first and one in `Run::backward_every` of the others, from
-    /// the last to the first, unless `Run::backward_nodes` is 0. What came later is still in the transposition table.
+    /// Scores the trainable positions of a game again, from the last to the first, or the first and one in
+    /// `Run::backward_every` of the others, unless `Run::backward_nodes` is 0. What came later is still in the
+    /// transposition table.
     fn score_backward(&mut self, game: &mut Game) {
         let Some(&last) = game.moves.last().filter(|_| self.run.backward_nodes > 0) else { return };
         let limits = Limits { nodes: Some(self.run.backward_nodes), ..Limits::default() };
@@ -219,8 +220,8 @@ impl<'a> SelfPlay<'a> {
         let moves = game.moves.iter_mut().zip(&mut is_scored);
         for (ply, (position, (scored, is_scored))) in positions.iter().zip(moves).enumerate().rev() {
             history.pop();
-            let is_drawn = ply == 0 || every == 1 || below(every, &mut self.rng) == 0;
-            if !is_drawn || !is_trainable(position, scored.mv, scored.score) {
+            let is_chosen = ply == 0 || every == 1 || below(every, &mut self.rng) == 0;
+            if !is_chosen || !is_trainable(position, scored.mv, scored.score) {
                 continue;
             }
             let (pv, score) = self.search_within(&limits, position, &history, &mut ());
