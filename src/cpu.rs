@@ -88,6 +88,7 @@ std::arch::global_asm!(
     "ret",
 );
 
+// SAFETY: the assembly above defines this function, with the argument in `rdi` and the result in `eax`.
 unsafe extern "sysv64" {
     fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32;
 }

@@ -18,6 +18,7 @@ struct Level {
 
 macro_rules! levels {
     ($($required:ident $start:ident,)*) => {
+        // SAFETY: each level defines both with these types (`level.rs`), under names of its own.
         unsafe extern "C" {
             $(
                 static $required: [u32; 5];

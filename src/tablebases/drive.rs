@@ -27,6 +27,7 @@ pub(super) fn without_letter(folder: &Path) -> Option<PathBuf> {
 
 /// Returns the root of a drive by the name of its volume, which drives of the network do not have.
 fn volume(drive: u8) -> Option<PathBuf> {
+    // SAFETY: this is the signature of Windows: LPCWSTR, LPWSTR and DWORD, which return BOOL.
     #[link(name = "kernel32")]
     unsafe extern "system" {
         fn GetVolumeNameForVolumeMountPointW(mount_point: *const u16, name: *mut u16, length: u32) -> i32;

@@ -14,6 +14,7 @@ thread_local! {
 }
 
 /// Returns memory for a question of this many bytes, which [`answer`] frees.
+// SAFETY: nothing else in the program has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn allocate(length: usize) -> *mut u8 {
     Box::into_raw(vec![0u8; length].into_boxed_slice()).cast()

@@ -49,6 +49,7 @@ pub fn skipped(why: &str) {
         let notes = NOTES.lock().unwrap();
         eprintln!("skipped, at least in part:\n{}\n", notes.join("\n"));
     }
+    // SAFETY: C declares `int atexit(void (*)(void))`.
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> i32;
     }
