@@ -87,7 +87,7 @@ pub struct Shared<'a> {
     pub root_score: Option<Score>,
     /// One for each thread.
     pub counters: Vec<Counter>,
-    /// The first thread sets this when it is done, to stop the others.
+    /// Stops all threads: a limit is reached, or the first thread is done.
     pub halt: AtomicBool,
     /// Whether it is too late for another iteration. A search that ponders goes on until `ponderhit`.
     pub is_soft_over: AtomicBool,
@@ -146,21 +146,73 @@ impl<'a> Shared<'a> {
 
     /// Returns whether a thread that has searched this many nodes must stop. The expensive checks (the clock, the node
     /// sum of all threads) run only if `check_all`.
+    ///
+    /// Each thread watches the limits for all: with more threads than processors the first may just wait for one.
     #[inline]
-    pub fn should_stop(&self, thread: usize, nodes: u64, check_all: bool) -> bool {
+    pub fn should_stop(&self, nodes: u64, check_all: bool) -> bool {
         if self.halt.load(Relaxed) || self.search.signals.stop.load(Relaxed) {
             return true;
         }
-        // The first thread watches the limits for all.
-        if thread > 0 {
-            return false;
+        let has_enough_nodes = self.node_limit.is_some_and(|limit| match self.counters.len() {
+            1 => nodes >= limit,
+            _ => check_all && self.nodes() >= limit,
+        });
+        let is_late = || self.timer.is_hard_over() || self.is_soft_over.load(Relaxed);
+        let must_stop = has_enough_nodes || (check_all && !self.is_pondering() && is_late());
+        if must_stop {
+            self.halt.store(true, Relaxed);
         }
-        if let Some(limit) = self.node_limit {
-            let is_alone = self.counters.len() == 1;
-            if (is_alone && nodes >= limit) || (!is_alone && check_all && self.nodes() >= limit) {
-                return true;
-            }
-        }
-        check_all && (self.timer.is_hard_over() || self.is_soft_over.load(Relaxed)) && !self.is_pondering()
+        must_stop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    /// Calls `test` with what two threads share in a search with these limits.
+    fn with_shared(limits: &Limits, test: impl FnOnce(&Shared)) {
+        let position = Position::startpos();
+        let request = SearchRequest {
+            position: &position,
+            history: &GameHistory::new(),
+            search_moves: &[],
+            multi_pv: 1,
+            limits,
+            network: &Network::embedded(),
+            tt: &TranspositionTable::new(1).unwrap(),
+            tablebases: None,
+            probing: Probing::default(),
+            signals: &Signals::default(),
+        };
+        test(&Shared::new(&request, Timer::new(limits, 2), position.moves().to_vec(), 2));
+    }
+
+    #[test]
+    fn a_thread_that_sees_the_node_limit_stops_all() {
+        with_shared(&Limits { nodes: Some(1000), ..Limits::default() }, |shared| {
+            shared.counters[0].nodes.store(600, Relaxed);
+            shared.counters[1].nodes.store(399, Relaxed);
+            assert!(!shared.should_stop(399, true));
+            shared.counters[1].nodes.store(400, Relaxed);
+            assert!(!shared.should_stop(600, false), "the sum is not looked at in every node");
+            assert!(shared.should_stop(400, true));
+            assert!(shared.should_stop(600, false), "the other thread need not look");
+        });
+    }
+
+    #[test]
+    fn a_thread_that_sees_that_time_is_up_stops_all_but_not_while_pondering() {
+        let limits = Limits { movetime: Some(Duration::from_millis(2)), ..Limits::default() };
+        with_shared(&limits, |shared| {
+            sleep(Duration::from_millis(3));
+            shared.search.signals.pondering.store(true, Relaxed);
+            assert!(!shared.should_stop(1, true));
+            shared.search.signals.pondering.store(false, Relaxed);
+            assert!(!shared.should_stop(1, false), "the clock is not looked at in every node");
+            assert!(shared.should_stop(1, true) && shared.should_stop(2, false));
+        });
     }
 }

@@ -299,7 +299,7 @@ impl<'a> Worker<'a> {
     /// If the search must stop.
     pub fn count_node(&mut self, ply: usize) -> Result<(), Stopped> {
         let check_all = self.nodes.is_multiple_of(CLOCK_INTERVAL);
-        if self.has_best_move && self.shared.should_stop(self.index, self.nodes, check_all) {
+        if self.has_best_move && self.shared.should_stop(self.nodes, check_all) {
             return Err(Stopped);
         }
         self.nodes += 1;
