@@ -233,7 +233,7 @@ parameters! {
     time_hard = 5000 in 1000..=10000;
     time_most = 667 in 300..=900;
     time_most_last_move = 900 in 500..=950;
-    time_reserve_ms = 50 in 0..=200;
+    time_reserve_ms = 20 in 0..=200;
     // Helper threads do not search if the soft limit is shorter than this.
     time_short_ms = 20 in 0..=100;
     // Factors of the soft limit; stability in iterations, scores in centipawns.
