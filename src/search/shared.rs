@@ -147,7 +147,8 @@ impl<'a> Shared<'a> {
     /// Returns whether a thread that has searched this many nodes must stop. The expensive checks (the clock, the node
     /// sum of all threads) run only if `check_all`.
     ///
-    /// Each thread watches the limits for all: with more threads than processors the first may just wait for one.
+    /// Each thread watches the limits for all: with more threads than processors, the first one may be waiting for a
+    /// processor when time is up.
     #[inline]
     pub fn should_stop(&self, nodes: u64, check_all: bool) -> bool {
         if self.halt.load(Relaxed) || self.search.signals.stop.load(Relaxed) {
@@ -157,8 +158,9 @@ impl<'a> Shared<'a> {
             1 => nodes >= limit,
             _ => check_all && self.nodes() >= limit,
         });
-        let is_late = || self.timer.is_hard_over() || self.is_soft_over.load(Relaxed);
-        let must_stop = has_enough_nodes || (check_all && !self.is_pondering() && is_late());
+        let is_late =
+            check_all && (self.timer.is_hard_over() || self.is_soft_over.load(Relaxed)) && !self.is_pondering();
+        let must_stop = has_enough_nodes || is_late;
         if must_stop {
             self.halt.store(true, Relaxed);
         }
@@ -197,9 +199,9 @@ mod tests {
             shared.counters[1].nodes.store(399, Relaxed);
             assert!(!shared.should_stop(399, true));
             shared.counters[1].nodes.store(400, Relaxed);
-            assert!(!shared.should_stop(600, false), "the sum is not looked at in every node");
+            assert!(!shared.should_stop(600, false), "the sum is not checked at every node");
             assert!(shared.should_stop(400, true));
-            assert!(shared.should_stop(600, false), "the other thread need not look");
+            assert!(shared.should_stop(600, false), "the other thread need not check");
         });
     }
 
@@ -211,7 +213,7 @@ mod tests {
             shared.search.signals.pondering.store(true, Relaxed);
             assert!(!shared.should_stop(1, true));
             shared.search.signals.pondering.store(false, Relaxed);
-            assert!(!shared.should_stop(1, false), "the clock is not looked at in every node");
+            assert!(!shared.should_stop(1, false), "the clock is not checked at every node");
             assert!(shared.should_stop(1, true) && shared.should_stop(2, false));
         });
     }
