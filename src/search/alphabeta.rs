@@ -177,8 +177,8 @@ impl Worker<'_> {
 
         if !PV && !in_check && excluded.is_none() {
             // 10. Reverse futility pruning (RFP): the evaluation is so far above beta that the margin will not be lost.
-            // Less is lost where the opponent attacks no piece.
-            if !beta.is_loss()
+            // Less is lost where the opponent attacks no piece. A side that has lost anyhow may be about to be mated.
+            if beta > Score::centipawns(-p::decided_score())
                 && !eval.is_decisive()
                 && (!tt_pv || tt_entry.is_none_or(|entry| entry.best.is_none()) || tt_move.is_some_and(Move::is_noisy))
             {
@@ -317,10 +317,12 @@ impl Worker<'_> {
                     };
                     let by_history_r = history * p::lmp_history_r() / 1024;
                     let is_late = track!("LMP", 1024 * (count as i32 - lmp_threshold) > by_history_r);
-                    // 18. Futility pruning (FP): quiet moves rarely raise the evaluation this much. Checks may.
+                    // 18. Futility pruning (FP): quiet moves rarely raise the evaluation this much. Checks may,
+                    // and so may moves of a side that has won anyhow, since they lead to mate.
                     let futility_margin = p::fp_base() + p::fp_factor() * lmr_depth + history / p::fp_history();
                     let is_futile = static_eval.is_some_and(|now| now + futility_margin <= alpha);
-                    let is_futile = track!("FP", lmr_depth < p::fp_depth() && is_futile);
+                    let is_decided = alpha >= Score::centipawns(p::decided_score());
+                    let is_futile = track!("FP", lmr_depth < p::fp_depth() && is_futile && !is_decided);
                     if (is_late || is_futile) && !position.gives_check(mv) {
                         picker.skip_quiets();
                         continue;

@@ -101,6 +101,9 @@ parameters! {
     hindsight_reduction_depth = 2 in 2..=6;
     hindsight_margin = 50 in 0..=500;
 
+    // From this score on, a side only has to find mate: neither RFP nor FP of quiet moves hides it.
+    decided_score = 1000 in 600..=4000;
+
     // Reverse futility pruning (RFP).
     rfp_square = 1600 in 0..=3000;
     rfp_factor = 22 in 0..=100;

@@ -410,8 +410,9 @@ fn overwrite(file: &Path, raw: &[u8]) {
 #[test]
 fn verify_finds_errors() {
     let folder = scratch("faults");
-    kiln(&words(&folder, "--positions 300"));
+    kiln(&words(&folder, "--positions 1000 --shard 500"));
     let file = folder.join("shard-00000.viri.zst");
+    assert!(games(&file).len() > 1, "errors in the second game are tried too");
     let verify = ["data".as_ref(), "verify".as_ref(), folder.as_os_str()];
     let found = kiln(&verify);
     assert!(found.lines().last().unwrap().starts_with("2 files are valid, with "), "{found}");
