@@ -317,8 +317,8 @@ impl Worker<'_> {
                     };
                     let by_history_r = history * p::lmp_history_r() / 1024;
                     let is_late = track!("LMP", 1024 * (count as i32 - lmp_threshold) > by_history_r);
-                    // 18. Futility pruning (FP): quiet moves rarely raise the evaluation this much. Checks may,
-                    // and so may moves of a side that has won anyhow, since they lead to mate.
+                    // 18. Futility pruning (FP): quiet moves rarely raise the evaluation this much. Checks may, and
+                    // where a side has won anyhow, its quiet moves may lead to mate.
                     let futility_margin = p::fp_base() + p::fp_factor() * lmr_depth + history / p::fp_history();
                     let is_futile = static_eval.is_some_and(|now| now + futility_margin <= alpha);
                     let is_decided = alpha >= Score::centipawns(p::decided_score());
