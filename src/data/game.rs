@@ -100,11 +100,7 @@ impl Game {
     /// If the rules decide the game otherwise or, where they do not decide it, if the last score does not favour the
     /// winner. That of a position of a search tree is compared with its score alone.
     pub fn check_outcome(&self) -> Result<(), String> {
-        let (mut position, mut history) = (self.start.clone(), GameHistory::new());
-        for scored in &self.moves {
-            history.push(&position);
-            position.play(scored.mv);
-        }
+        let (position, history) = self.end();
         let last = self.moves.last().map_or(0, |scored| scored.score);
         let by_rule = rule_outcome(&position, &history).filter(|_| self.bound.is_none());
         let contradiction = match (by_rule, self.outcome) {
@@ -119,6 +115,22 @@ impl Game {
             }
             None => Ok(()),
         }
+    }
+
+    /// Returns the outcome if the rules of chess end the game with its last move.
+    pub fn rule_outcome(&self) -> Option<Outcome> {
+        let (position, history) = self.end();
+        rule_outcome(&position, &history)
+    }
+
+    /// Returns the position after the last move, and those before it.
+    fn end(&self) -> (Position, GameHistory) {
+        let (mut position, mut history) = (self.start.clone(), GameHistory::new());
+        for scored in &self.moves {
+            history.push(&position);
+            position.play(scored.mv);
+        }
+        (position, history)
     }
 }
 

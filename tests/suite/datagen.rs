@@ -2,7 +2,7 @@
 //! `viriformat`.
 
 use crate::common::{kiln, refusal, run, scratch};
-use kiln::board::{GameHistory, Position};
+use kiln::board::Position;
 use kiln::data::{self, Game, Outcome, SUFFIX, ScoredMove, Shard};
 use kiln::types::{Bound, Color};
 use std::collections::BTreeMap;
@@ -126,14 +126,7 @@ fn few_pieces_are_not_adjudicated() {
     let ends_by_the_rules = |name: &str, more: &str| {
         let folder = scratch(name);
         kiln(&words(&folder, &format!("--positions 1000 {more}")));
-        let ended = |game: Game| {
-            let (mut position, mut history) = (game.start, GameHistory::new());
-            for scored in &game.moves {
-                history.push(&position);
-                position.play(scored.mv);
-            }
-            data::rule_outcome(&position, &history).is_some() || game.moves.len() == 600
-        };
+        let ended = |game: Game| game.rule_outcome().is_some() || game.moves.len() == 600;
         games(&folder).into_iter().map(ended).collect::<Vec<_>>()
     };
     assert!(ends_by_the_rules("few pieces", "--adjudicate-pieces 32").iter().all(|&ended| ended));
@@ -189,12 +182,12 @@ fn branches_follow_each_game() {
             roots.append(&mut balanced(branch));
             let score = branch.moves[0].score;
             assert!(branch.moves.iter().all(|scored| scored.score == score));
-            let expected = match score {
+            let by_score = match score {
                 601.. => Outcome::WhiteWins,
                 ..-600 => Outcome::BlackWins,
                 _ => Outcome::Draw,
             };
-            assert_eq!(branch.outcome, expected, "{score}");
+            assert_eq!(branch.outcome, branch.rule_outcome().unwrap_or(by_score), "{score}");
         }
         assert!(group.len() <= 6);
     }
@@ -226,10 +219,10 @@ fn positions_are_scored_again_backward() {
         changed += usize::from(old != *new);
     }
     assert!(changed > trainable / 2, "{changed} of {trainable}");
-    // A branch has the outcome of its last score.
+    // A branch has the outcome of its last score, unless it ends by the rules.
     let branches = || after.iter().filter(|game| game.moves.len() <= 6);
     assert!(branches().any(|game| game.moves[0].score != game.moves.last().unwrap().score));
-    for branch in branches() {
+    for branch in branches().filter(|branch| branch.rule_outcome().is_none()) {
         let is_decided = branch.moves.last().unwrap().score.abs() > 600;
         assert_eq!(branch.outcome != Outcome::Draw, is_decided, "{}", branch.start.fen(true));
     }
@@ -400,6 +393,26 @@ fn games_are_read_back() {
         let file = shard.save(&scratch("read back"), 0, &[], &[]).unwrap();
         assert_eq!(games(&file), [game]);
     }
+}
+
+#[test]
+fn the_rules_end_a_game() {
+    // A branch that was found: the search saw a mate, and the variation ends in a stalemate.
+    let start: Position = "8/3n4/8/8/kp3R2/p7/2r5/K7 w - - 0 1".parse().unwrap();
+    let mut game = Game { start: start.clone(), outcome: Outcome::BlackWins, bound: None, moves: Vec::new() };
+    let mut position = start;
+    for text in ["f4b4", "a4b4", "a1b1", "c2b2", "b1a1", "d7c5"] {
+        assert_eq!(game.rule_outcome(), None);
+        let mv = position.parse_move(text).unwrap();
+        game.moves.push(ScoredMove { mv, score: -977 });
+        position = position.make(mv);
+    }
+    assert_eq!(game.rule_outcome(), Some(Outcome::Draw));
+    let error = game.check_outcome().unwrap_err();
+    assert!(
+        error.starts_with("the outcome is BlackWins, but the rules say Draw at 8/8/8/2n5/1k6/p7/1r6/K7 w"),
+        "{error}"
+    );
 }
 
 /// Overwrites a shard with these games, without updating its sidecar.

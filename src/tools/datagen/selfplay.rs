@@ -133,9 +133,10 @@ impl<'a> SelfPlay<'a> {
         let moves: Vec<ScoredMove> = pv.into_iter().map(|mv| ScoredMove { mv, score }).collect();
         let mut branch = Game { start, outcome: Outcome::Draw, bound: None, moves };
         self.score_backward(&mut branch);
-        // The game is seldom over after the variation.
+        // The game is seldom over after the variation. It may end in a stalemate that quiescence scored as a win.
         let last_score = branch.moves.last().map_or(score, |last| last.score);
-        Some(Game { outcome: outcome_of(last_score.into(), self.run), ..branch })
+        let outcome = branch.rule_outcome().unwrap_or_else(|| outcome_of(last_score.into(), self.run));
+        Some(Game { outcome, ..branch })
     }
 
     /// Follows a random line of the search below a position, as far as the transposition table knows balanced
