@@ -149,6 +149,15 @@ fn plies_of_the_principal_variation_have_its_score() {
     assert!(error.ends_with("this shard belongs to a run with pv_plies 3, not 1; use another folder"), "{error}");
 }
 
+/// Returns the outcome that a branch must have: that of the rules if they end it, else what its last score says.
+fn outcome_of_branch(branch: &Game) -> Outcome {
+    branch.rule_outcome().unwrap_or(match branch.moves.last().unwrap().score {
+        601.. => Outcome::WhiteWins,
+        ..-600 => Outcome::BlackWins,
+        _ => Outcome::Draw,
+    })
+}
+
 #[test]
 fn branches_follow_each_game() {
     let folder = scratch("branches");
@@ -182,12 +191,7 @@ fn branches_follow_each_game() {
             roots.append(&mut balanced(branch));
             let score = branch.moves[0].score;
             assert!(branch.moves.iter().all(|scored| scored.score == score));
-            let by_score = match score {
-                601.. => Outcome::WhiteWins,
-                ..-600 => Outcome::BlackWins,
-                _ => Outcome::Draw,
-            };
-            assert_eq!(branch.outcome, branch.rule_outcome().unwrap_or(by_score), "{score}");
+            assert_eq!(branch.outcome, outcome_of_branch(branch), "{score}");
         }
         assert!(group.len() <= 6);
     }
@@ -219,12 +223,10 @@ fn positions_are_scored_again_backward() {
         changed += usize::from(old != *new);
     }
     assert!(changed > trainable / 2, "{changed} of {trainable}");
-    // A branch has the outcome of its last score, unless it ends by the rules.
     let branches = || after.iter().filter(|game| game.moves.len() <= 6);
     assert!(branches().any(|game| game.moves[0].score != game.moves.last().unwrap().score));
-    for branch in branches().filter(|branch| branch.rule_outcome().is_none()) {
-        let is_decided = branch.moves.last().unwrap().score.abs() > 600;
-        assert_eq!(branch.outcome != Outcome::Draw, is_decided, "{}", branch.start.fen(true));
+    for branch in branches() {
+        assert_eq!(branch.outcome, outcome_of_branch(branch), "{}", branch.start.fen(true));
     }
 
     let text = kiln(&["data".as_ref(), "verify".as_ref(), backward.as_os_str()]);
