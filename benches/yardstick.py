@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the positions of a yardstick: quiet ones from games, judged by a strong engine.
 
-    yardstick.py judge ENGINE GAMES.pgn OUT [--positions 5000] [--nodes 1000000] [--per-game 2] [--seed 1]
+    yardstick.py judge ENGINE GAMES.pgn OUT [--positions 5000] [--nodes 1000000] [--per-game 2] [--seed 1] [--siblings]
     yardstick.py search ENGINE POSITIONS OUT --nodes 1000
     yardstick.py static ENGINE POSITIONS OUT [--option NAME=VALUE]... [--term "Final evaluation"]
 
@@ -9,7 +9,9 @@
 check and the engine's best move neither captures nor promotes. It judges them in random order, so that the beginning of
 OUT is a fair sample, and appends a line FEN;W,D,L to OUT for each, with the engine's probabilities of win, draw and
 loss for the side to move in thousandths; `kiln net yardstick NETWORK OUT` reads them. A run that was stopped goes on
-where it was: the same seed draws the same positions.
+where it was: the same seed draws the same positions. With --siblings the positions after all moves of each are judged
+in its place, those that are quiet in the same sense, after a line `# FEN`. `kiln net yardstick` then also says how well
+scores tell the moves of a position apart.
 
 `search` and `static` append to each line of POSITIONS a score in centipawns of the side to move, that of a search with
 a new hash table and that of an engine's command `eval`; `kiln net yardstick OUT` compares them. --term selects the line
@@ -48,43 +50,69 @@ def candidates(path, per_game, seed):
     return fens
 
 
+def children(fen):
+    """Returns the positions after all moves, without those in check and those that are over."""
+    board, fens = chess.Board(fen), []
+    for move in list(board.legal_moves):
+        board.push(move)
+        if not board.is_check() and not board.is_game_over():
+            fens.append(board.fen())
+        board.pop()
+    return fens
+
+
+def verdicts(engine, fens, nodes):
+    """Yields a line for each position in which the engine's best move neither captures nor promotes."""
+    for fen in fens:
+        board = chess.Board(fen)
+        result = engine.play(board, chess.engine.Limit(nodes=nodes), info=chess.engine.INFO_ALL, game=object())
+        wdl = result.info.get("wdl")
+        if wdl is None or result.move is None or board.is_capture(result.move) or result.move.promotion:
+            continue
+        wdl = wdl.pov(board.turn)
+        yield f"{fen};{wdl.wins},{wdl.draws},{wdl.losses}"
+
+
 def judge(arguments):
     lines = arguments.out.read_text().splitlines() if arguments.out.exists() else []
+    done = [line.removeprefix("# ").split(";")[0] for line in lines if line.startswith("#") == arguments.siblings]
     fens = candidates(arguments.games, arguments.per_game, arguments.seed)
     if lines:
+        if not done or done[-1] not in fens:
+            raise SystemExit(f"{arguments.out} is of other games, another seed, or differs in --siblings or --per-game")
         # These were judged by an earlier run.
-        fens = fens[fens.index(lines[-1].split(";")[0]) + 1 :]
-    count = len(lines)
+        fens = fens[fens.index(done[-1]) + 1 :]
+    count = len(done)
     with chess.engine.SimpleEngine.popen_uci(arguments.engine) as engine, arguments.out.open("a") as out:
         engine.configure({"UCI_ShowWDL": True, "Hash": 256})
         for fen in fens:
             if count >= arguments.positions:
                 break
-            board = chess.Board(fen)
-            limit = chess.engine.Limit(nodes=arguments.nodes)
-            result = engine.play(board, limit, info=chess.engine.INFO_ALL, game=object())
-            wdl = result.info.get("wdl")
-            if wdl is None or result.move is None or board.is_capture(result.move) or result.move.promotion:
-                continue
-            wdl = wdl.pov(board.turn)
-            print(f"{fen};{wdl.wins},{wdl.draws},{wdl.losses}", file=out, flush=True)
-            count += 1
+            new = list(verdicts(engine, children(fen) if arguments.siblings else [fen], arguments.nodes))
+            if arguments.siblings:
+                new.insert(0, f"# {fen}")
+            if new:
+                print("\n".join(new), file=out, flush=True)
+                count += 1
     print(f"{count} positions in {arguments.out}")
 
 
 def read(path):
-    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    return [line for line in path.read_text().splitlines() if line]
 
 
 def search(arguments):
     lines = read(arguments.positions)
     with chess.engine.SimpleEngine.popen_uci(arguments.engine) as engine, arguments.out.open("w") as out:
         for line in lines:
+            if line.startswith("#"):
+                print(line, file=out)
+                continue
             fen, wdl = line.split(";")[:2]
             limit = chess.engine.Limit(nodes=arguments.nodes)
             score = engine.analyse(chess.Board(fen), limit, game=object())["score"].relative.score(mate_score=32000)
             print(f"{fen};{wdl};{score}", file=out)
-    print(f"{len(lines)} positions in {arguments.out}")
+    print(f"{sum(not line.startswith('#') for line in lines)} positions in {arguments.out}")
 
 
 def static(arguments):
@@ -96,6 +124,9 @@ def static(arguments):
         for command in ["uci"] + [f"setoption name {name} value {value}" for name, value in options]:
             print(command, file=engine.stdin)
         for line in lines:
+            if line.startswith("#"):
+                answers.append(f"{line}\n")
+                continue
             fen, wdl = line.split(";")[:2]
             print(f"position fen {fen}\neval\nisready", file=engine.stdin, flush=True)
             found = None
@@ -110,7 +141,7 @@ def static(arguments):
             answers.append(f"{fen};{wdl};{score}\n")
         print("quit", file=engine.stdin, flush=True)
     arguments.out.write_text("".join(answers))
-    print(f"{len(answers)} positions in {arguments.out}")
+    print(f"{sum(not line.startswith('#') for line in lines)} positions in {arguments.out}")
 
 
 def main():
@@ -125,6 +156,7 @@ def main():
     command.add_argument("--nodes", type=int, default=1_000_000)
     command.add_argument("--per-game", type=int, default=2)
     command.add_argument("--seed", type=int, default=1)
+    command.add_argument("--siblings", action="store_true")
     command = commands.add_parser("search")
     command.set_defaults(run=search)
     command.add_argument("engine")

@@ -11,6 +11,8 @@ use std::ops::RangeInclusive;
 const SCALES: RangeInclusive<u16> = 20..=1000;
 /// The most pieces of each row of the report.
 const MOST_PIECES: [u32; 5] = [8, 14, 20, 26, 32];
+/// How much worse than the best sibling a good one may be, in expected points.
+const GOOD: f64 = 0.15;
 
 /// A position with the result that the judge expects.
 pub struct Judged {
@@ -19,22 +21,30 @@ pub struct Judged {
     expected: f64,
     /// Another engine's static score in centipawns, of the side to move.
     score: Option<f64>,
+    /// The number of `#` lines before it. Siblings, the positions after the moves of one position, have the same.
+    group: usize,
 }
 
 /// Reads judged positions. Each line is a FEN, a semicolon, and the judge's probabilities of win, draw and loss for the
 /// side to move in thousandths, as engines print them after `wdl`: `FEN;W,D,L`. Another semicolon and another engine's
-/// static score of the side to move in centipawns may follow. Empty lines and lines that begin with `#` are skipped.
+/// static score of the side to move in centipawns may follow. Empty lines are skipped. Positions between two lines that
+/// begin with `#` are siblings: those after the moves of one position.
 ///
 /// # Errors
 /// In one sentence, if a line is malformed or there is no position.
 pub fn parse(text: &str) -> Result<Vec<Judged>, String> {
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    let judged = lines.map(|(number, line)| parse_line(line).map_err(|error| format!("line {number}: {error}")));
-    let judged: Vec<Judged> = judged.collect::<Result<_, _>>()?;
+    let (mut judged, mut group) = (Vec::new(), 0);
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        if line.starts_with('#') {
+            group += 1;
+        } else {
+            judged.push(parse_line(line, group).map_err(|error| format!("line {number}: {error}"))?);
+        }
+    }
     if judged.is_empty() { Err("there is no position in it".into()) } else { Ok(judged) }
 }
 
-fn parse_line(line: &str) -> Result<Judged, String> {
+fn parse_line(line: &str, group: usize) -> Result<Judged, String> {
     let expected = || "expected FEN;W,D,L with three numbers that sum to 1000".to_string();
     let (fen, numbers) = line.split_once(';').ok_or_else(expected)?;
     let (wdl, score) = match numbers.split_once(';') {
@@ -51,12 +61,16 @@ fn parse_line(line: &str) -> Result<Judged, String> {
         score.map(f64::from).ok_or("expected a whole number of centipawns after the second semicolon")
     });
     let position = fen.parse().map_err(|error| format!("{error}"))?;
-    Ok(Judged { position, expected: f64::from(2 * win + draw) / 2000.0, score: score.transpose()? })
+    Ok(Judged { position, expected: f64::from(2 * win + draw) / 2000.0, score: score.transpose()?, group })
 }
 
 /// Returns the mean squared error of the network's scores as expected points, by the number of pieces, with the scale
 /// that makes it least: one for each row. The row `these` is the mean of the rows above it. Without a network the scores
 /// are those in the lines.
+///
+/// If there are siblings, the last line says how well the scores tell the moves of a position apart: the correlation of
+/// both expectations, without their means over siblings; the same among siblings within [`GOOD`] of the best, whose
+/// expectation is the least, since the opponent is to move.
 ///
 /// # Errors
 /// In one sentence, if there is no network and a position has no score.
@@ -69,9 +83,11 @@ pub fn report(asset: Option<&Asset>, judged: &[Judged]) -> Result<String, String
         let score = score.ok_or_else(|| {
             format!("position {} has no score after a second semicolon, and no network is given", index + 1)
         })?;
-        Ok(Scored { score, expected: judged.expected, pieces: judged.position.occupied().len() })
+        let pieces = judged.position.occupied().len();
+        Ok(Scored { score, expected: judged.expected, pieces, group: judged.group })
     };
-    Ok(table(&judged.iter().enumerate().map(scored).collect::<Result<Vec<_>, String>>()?))
+    let scored = judged.iter().enumerate().map(scored).collect::<Result<Vec<_>, String>>()?;
+    Ok(table(&scored) + &siblings(&scored))
 }
 
 /// A position's score in centipawns and expected points, both of the side to move.
@@ -79,6 +95,7 @@ struct Scored {
     score: f64,
     expected: f64,
     pieces: u32,
+    group: usize,
 }
 
 /// Returns the expected points at a score, with a scale, both in centipawns.
@@ -121,6 +138,38 @@ fn table(positions: &[Scored]) -> String {
     text
 }
 
+/// Returns the line about siblings, or nothing if all positions belong to one group.
+fn siblings(positions: &[Scored]) -> String {
+    let groups: Vec<&[Scored]> = positions.chunk_by(|a, b| a.group == b.group).collect();
+    if groups.len() < 2 {
+        return String::new();
+    }
+    let (_, scale) = best_scale(|scale| error(positions, scale));
+    let all = groups.iter().map(|group| group.iter().collect());
+    let good = groups.iter().map(|group| {
+        let best = group.iter().map(|scored| scored.expected).fold(f64::INFINITY, f64::min);
+        group.iter().filter(|scored| scored.expected < best + GOOD).collect()
+    });
+    let (all, good) = (correlation(all, scale), correlation(good, scale));
+    format!("moves of {} positions told apart: correlation {all:.3}, of good moves {good:.3}\n", groups.len())
+}
+
+/// Returns the correlation of both expectations, without their means over each group.
+fn correlation<'a>(groups: impl Iterator<Item = Vec<&'a Scored>>, scale: u16) -> f64 {
+    let (mut products, mut squares, mut expected_squares) = (0.0, 0.0, 0.0);
+    for group in groups {
+        let mean = |value: &dyn Fn(&Scored) -> f64| group.iter().map(|s| value(s)).sum::<f64>() / group.len() as f64;
+        let (mean_points, mean_expected) = (mean(&|s| points(s.score, scale)), mean(&|s| s.expected));
+        for scored in &group {
+            let (a, b) = (points(scored.score, scale) - mean_points, scored.expected - mean_expected);
+            products += a * b;
+            squares += a * a;
+            expected_squares += b * b;
+        }
+    }
+    products / (squares * expected_squares).sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,16 +207,37 @@ mod tests {
 
     #[test]
     fn the_scale_of_exact_scores_is_found() {
-        let scored = |score: f64, pieces| Scored { score, expected: 1.0 / (1.0 + (-score / 205.0).exp()), pieces };
+        let scored = |score: f64, pieces| Scored { score, expected: points(score, 205), pieces, group: 0 };
         let mut positions: Vec<Scored> =
             (-20..20i32).map(|i| scored(f64::from(i) * 37.0, 2 + i.unsigned_abs())).collect();
         let text = table(&positions);
         assert!(text.contains("\n9 to 14            12     205         0.0000\n"), "{text}");
         assert!(text.ends_with("all                40     205         0.0000\n"), "{text}");
         // An error of 0.5 in one of 41 positions.
-        positions.push(Scored { score: 0.0, expected: 1.0, pieces: 32 });
+        positions.push(Scored { score: 0.0, expected: 1.0, pieces: 32, group: 0 });
         let text = table(&positions);
         assert!(text.contains("\nthese              41                 0.0061\n"), "{text}");
         assert!(text.ends_with("all                41     205         0.0061\n"), "{text}");
+    }
+    #[test]
+    fn siblings_are_told_apart() {
+        let scored = |group, score: f64, expected| Scored { score, expected: points(expected, 100), pieces: 9, group };
+        // The groups' means do not count: in each the scores have the right order, across them the wrong one.
+        let mut positions = vec![scored(1, -300.0, 280.0), scored(1, -280.0, 300.0), scored(2, 280.0, -300.0)];
+        assert_eq!(siblings(&positions[..2]), "");
+        positions.push(scored(2, 300.0, -280.0));
+        let line = "moves of 2 positions told apart: correlation 1.000, of good moves 1.000\n";
+        assert_eq!(siblings(&positions), line);
+        // A move that loses much is not a good one, however it is scored.
+        positions.push(scored(2, 200.0, 900.0));
+        let text = siblings(&positions);
+        assert!(!text.contains("correlation 1.000") && text.ends_with("of good moves 1.000\n"), "{text}");
+    }
+
+    #[test]
+    fn lines_with_a_number_sign_part_siblings() {
+        let line = "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1;900,80,20";
+        let judged = parse(&format!("{line}\n# a parent\n{line}\n\n{line}\n#\n{line}\n")).unwrap();
+        assert_eq!(judged.iter().map(|judged| judged.group).collect::<Vec<_>>(), [0, 1, 1, 2]);
     }
 }
