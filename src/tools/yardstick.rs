@@ -69,7 +69,7 @@ fn parse_line(line: &str, group: usize) -> Result<Judged, String> {
 /// are those in the lines.
 ///
 /// If there are siblings, the last line says how well the scores tell the moves of a position apart: the correlation of
-/// both expectations, without their means over siblings; the same among siblings within [`GOOD`] of the best, whose
+/// both expectations, without their means over siblings; the same among siblings within 0.15 points of the best, whose
 /// expectation is the least, since the opponent is to move.
 ///
 /// # Errors
