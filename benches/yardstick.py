@@ -98,36 +98,41 @@ def judge(arguments):
 
 
 def read(path):
-    return [line for line in path.read_text().splitlines() if line]
+    """Returns the lines that are not empty, and how many of them are positions."""
+    lines = [line for line in path.read_text().splitlines() if line]
+    return lines, sum(not line.startswith("#") for line in lines)
+
+
+def scored(lines, score):
+    """Yields the lines, each position with what `score` returns for its FEN."""
+    for line in lines:
+        if not line.startswith("#"):
+            fen, wdl = line.split(";")[:2]
+            line = f"{fen};{wdl};{score(fen)}"
+        yield f"{line}\n"
 
 
 def search(arguments):
-    lines = read(arguments.positions)
+    lines, count = read(arguments.positions)
+    limit = chess.engine.Limit(nodes=arguments.nodes)
     with chess.engine.SimpleEngine.popen_uci(arguments.engine) as engine, arguments.out.open("w") as out:
-        for line in lines:
-            if line.startswith("#"):
-                print(line, file=out)
-                continue
-            fen, wdl = line.split(";")[:2]
-            limit = chess.engine.Limit(nodes=arguments.nodes)
-            score = engine.analyse(chess.Board(fen), limit, game=object())["score"].relative.score(mate_score=32000)
-            print(f"{fen};{wdl};{score}", file=out)
-    print(f"{sum(not line.startswith('#') for line in lines)} positions in {arguments.out}")
+
+        def score(fen):
+            return engine.analyse(chess.Board(fen), limit, game=object())["score"].relative.score(mate_score=32000)
+
+        out.writelines(scored(lines, score))
+    print(f"{count} positions in {arguments.out}")
 
 
 def static(arguments):
-    lines = read(arguments.positions)
+    lines, count = read(arguments.positions)
     options = [option.split("=", 1) for option in arguments.option]
     pattern = re.compile(rf"{re.escape(arguments.term)}\s+([-+][0-9.]+) \(white side\)")
     with subprocess.Popen([arguments.engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
-        answers = []
         for command in ["uci"] + [f"setoption name {name} value {value}" for name, value in options]:
             print(command, file=engine.stdin)
-        for line in lines:
-            if line.startswith("#"):
-                answers.append(f"{line}\n")
-                continue
-            fen, wdl = line.split(";")[:2]
+
+        def score(fen):
             print(f"position fen {fen}\neval\nisready", file=engine.stdin, flush=True)
             found = None
             while (answer := engine.stdout.readline()).strip() != "readyok":
@@ -137,11 +142,12 @@ def static(arguments):
                     found = float(match[1])
             if found is None:
                 raise SystemExit(f"{arguments.engine} shows no {arguments.term!r} at {fen}")
-            score = round(100 * found) * (1 if fen.split()[1] == "w" else -1)
-            answers.append(f"{fen};{wdl};{score}\n")
+            return round(100 * found) * (1 if fen.split()[1] == "w" else -1)
+
+        answers = "".join(scored(lines, score))
         print("quit", file=engine.stdin, flush=True)
-    arguments.out.write_text("".join(answers))
-    print(f"{sum(not line.startswith('#') for line in lines)} positions in {arguments.out}")
+    arguments.out.write_text(answers)
+    print(f"{count} positions in {arguments.out}")
 
 
 def main():

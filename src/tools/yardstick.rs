@@ -138,9 +138,10 @@ fn table(positions: &[Scored]) -> String {
     text
 }
 
-/// Returns the line about siblings, or nothing if all positions belong to one group.
+/// Returns the line about siblings, or nothing if fewer than two groups have several.
 fn siblings(positions: &[Scored]) -> String {
-    let groups: Vec<&[Scored]> = positions.chunk_by(|a, b| a.group == b.group).collect();
+    let groups = positions.chunk_by(|a, b| a.group == b.group).filter(|group| group.len() > 1);
+    let groups: Vec<&[Scored]> = groups.collect();
     if groups.len() < 2 {
         return String::new();
     }
@@ -219,12 +220,14 @@ mod tests {
         assert!(text.contains("\nthese              41                 0.0061\n"), "{text}");
         assert!(text.ends_with("all                41     205         0.0061\n"), "{text}");
     }
+
     #[test]
     fn siblings_are_told_apart() {
         let scored = |group, score: f64, expected| Scored { score, expected: points(expected, 100), pieces: 9, group };
         // The groups' means do not count: in each the scores have the right order, across them the wrong one.
         let mut positions = vec![scored(1, -300.0, 280.0), scored(1, -280.0, 300.0), scored(2, 280.0, -300.0)];
         assert_eq!(siblings(&positions[..2]), "");
+        assert_eq!(siblings(&positions[1..]), "");
         positions.push(scored(2, 300.0, -280.0));
         let line = "moves of 2 positions told apart: correlation 1.000, of good moves 1.000\n";
         assert_eq!(siblings(&positions), line);
