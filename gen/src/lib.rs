@@ -6,7 +6,7 @@
 //! bytes on each of them.
 //!
 //! Without features the crate is `no_std` and holds only what the engine needs to read the blobs: their types in
-//! [`layout`], and the macros [`embed!`] and [`embed_list!`].
+//! [`layout`], and the macros [`embed!`], [`embed_list!`] and [`attacks!`].
 //!
 //! # Attack sets
 //!

@@ -58,7 +58,7 @@ pub fn search(seed: u64) -> MagicTables {
 
 /// Returns the tables of both sliders for processors with PEXT, and the attack table of 107,648 entries.
 ///
-/// Magics need a seventh fewer entries; the look-up saves a multiplication. On Zen 2 and earlier, PEXT is slow.
+/// Magics need a sixth fewer entries; the look-up saves a multiplication. On Zen 2 and earlier, PEXT is slow.
 ///
 /// ```
 /// use kiln_gen::geometry::{ROOK, slider_attacks};

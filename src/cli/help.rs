@@ -65,8 +65,9 @@ Kiln, a UCI chess engine.
                           or EPDs, {book_percent} % of the games start from it. After each
                           search, N plies of its principal variation are played, by
                           default 1; all have its score. After each game follow N
-                          branches: a random move in a position of it or of a branch,
-                          mostly where the evaluation errs, then one search. Quiet
+                          branches of one search each, mostly where the evaluation
+                          errs: half from a position of the search tree below one of
+                          the game or of a branch, the others after a random move. Quiet
                           positions of the search trees with N or more nodes below
                           them are training positions too, with what the search found,
                           mostly bounds; by default, and with 0, they are not. With

@@ -45,7 +45,7 @@ record! {
         pub opening_score: i32,
         /// Win adjudication: the score in centipawns, and for how many plies.
         pub win: [i32; 2],
-        /// Draw adjudication: the largest score in centipawns, for how many plies, and from which ply on.
+        /// Draw adjudication: the largest score in centipawns, for how many plies, and after which ply.
         pub draw: [i32; 3],
         /// The percentage of games that are not adjudicated.
         pub unadjudicated_percent: u32,
@@ -57,7 +57,8 @@ record! {
         pub adjudicate_pieces: u32 = 0,
         /// How many plies of its principal variation are played after each search.
         pub pv_plies: usize = 1,
-        /// How many branches follow each game: short games from its positions after a random move, by one search each.
+        /// How many branches follow each game: short games by one search each, half from the search tree below one of
+        /// its positions, the others after a random move.
         pub branches: u32 = 0,
         /// How many nodes must have been searched below a position of a search tree to make it a game of one move; 0
         /// leaves all out.

@@ -11,7 +11,8 @@ use std::cell::Cell;
 #[derive(Clone, Copy)]
 pub struct Picked {
     pub mv: Move,
-    /// The move's history when it was scored: [`MoveHistory::quiet`] or [`MoveHistory::noisy`].
+    /// The move's history when it was scored: [`QuietHistory::score`](super::history::QuietHistory::score) or
+    /// [`MoveHistory::noisy`].
     pub history: i32,
 }
 

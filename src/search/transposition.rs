@@ -31,7 +31,7 @@ pub struct TtEntry {
     pub best: Option<Move>,
     /// The score, with distances to mate counted from the root of the search.
     pub score: Score,
-    /// The raw static evaluation, without corrections; `None` in check.
+    /// The raw static evaluation, without corrections; `None` in check and from tablebases.
     pub raw_eval: Option<Score>,
     /// The depth of the search in plies.
     pub depth: i32,

@@ -53,7 +53,8 @@ pub struct Settings {
     pub adjudicate_pieces: u32,
     /// How many plies of its principal variation are played after each search, at least 1.
     pub pv_plies: usize,
-    /// How many branches follow each game: positions of it after a random move, with one search each.
+    /// How many branches follow each game, with one search each: half from a position of the search tree below one of
+    /// the game, the others after a random move.
     pub branches: u32,
     /// How many nodes must have been searched below a position of a search tree to make it a training position; 0
     /// leaves all out.
@@ -146,8 +147,9 @@ impl Settings {
     }
 }
 
-/// Generates the missing shards. Passes lines about the progress to `print`; a terminal shows a progress bar on standard
-/// error instead. When `stop` is set, the games that are being played are the last, and unfinished shards are kept too.
+/// Generates the missing shards. Passes lines about the progress to `print`; a terminal shows a progress bar on
+/// standard error instead. When `stop` is set, the games that are being played are the last, and unfinished shards are
+/// kept too.
 ///
 /// # Errors
 /// If a shard cannot be read or written, belongs to a run with other settings, or another process works in the folder;
@@ -259,8 +261,8 @@ pub fn datagen(
 }
 
 impl Progress {
-    /// Returns how far the run is, in so few columns that a bar and the time left fit 80 with it. `speed` is in positions
-    /// per second.
+    /// Returns how far the run is, in so few columns that a bar and the time left fit 80 with it. `speed` is in
+    /// positions per second.
     fn text(&self, wanted: u64, speed: f64, elapsed: Duration) -> String {
         let [draws, games, nodes, positions] =
             [&self.draws, &self.games, &self.nodes, &self.positions].map(|count| count.load(Relaxed) as f64);

@@ -82,9 +82,10 @@ impl<'a> SelfPlay<'a> {
         std::mem::take(&mut self.trees)
     }
 
-    /// Returns at most `Run::branches` branches of a game: each a short game that follows one search, after a random
-    /// move in a position of the game or of a branch before. So training sees what best play avoids, such as sacrifices
-    /// and exposed kings, and how it is refuted.
+    /// Returns at most `Run::branches` branches of a game: each a short game that follows one search. Half of them
+    /// start from a position of the search tree below one of the game or of a branch before, and the others after a
+    /// random move there. So training sees what best play avoids, such as sacrifices and exposed kings, and how it is
+    /// refuted.
     pub fn branches(&mut self, game: &Game) -> Vec<Game> {
         let mut roots = self.roots(game);
         let mut branches = Vec::new();
@@ -113,8 +114,8 @@ impl<'a> SelfPlay<'a> {
         game.positions().filter(is_root).map(weigh).collect()
     }
 
-    /// Takes one of these positions and plays a random move, and then the principal variation. Returns `None` if there
-    /// is no position, or if the move ends the game.
+    /// Takes one of these positions and goes on to one of its search tree, or by a random move, and then plays the
+    /// principal variation. Returns `None` if there is no position, or if the game is over there.
     fn branch(&mut self, roots: &mut Vec<Root>) -> Option<Game> {
         if roots.is_empty() {
             return None;
