@@ -6,7 +6,7 @@
 #   make release             all four
 #   make FEATURES=tune       with search parameters as UCI options (docs/testing.md)
 #   make universal           one binary for every x86-64 processor, as kiln-VERSION-x86-64 or $(EXE) (Linux)
-#   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE, CPU and FEATURES
+#   make pgo                 profile-guided optimisation with a profile of `bench`; accepts EXE, EVALFILE, CPU, FEATURES
 #   make serve               the browser version at http://localhost:8000, or PORT; make web only builds it
 #   make clean               remove build outputs
 

@@ -90,8 +90,8 @@ def report(arguments):
     if len(rows) <= len(names) or any(len(signs) != len(names) for signs, _ in rows):
         raise SystemExit(f"{arguments.out} has too few games, or those of other factors")
     signs = numpy.array([[1.0 if sign == "+" else -1.0 for sign in signs] for signs, _ in rows])
-    # A pair has two games, so its result is four times the difference of the score from one half. Near one half, Elo are
-    # proportional to that.
+    # A pair has two games, so its result is four times the difference of the score from one half. Near one half, Elo
+    # are proportional to that.
     results = numpy.array([float(result) for _, result in rows]) / 4 * 1600 / numpy.log(10)
     inverse = numpy.linalg.inv(signs.T @ signs)
     worth = inverse @ signs.T @ results

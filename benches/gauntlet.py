@@ -4,9 +4,10 @@
     gauntlet.py ENGINE NAME=OPPONENT... --book BOOK... [--tc 2+0.02 8+0.08] [--games 40] [--jobs 2] [--pgn FOLDER]
 
 Each opponent is played at each time control with each book (EPD, or PGN by its name), in pairs with colours swapped.
-All engines have 16 MB of hash, one thread and the move overhead that is their own default. Games are adjudicated: a draw
-from move 40 when both find it within 8 centipawns for 8 moves, a win when both find it beyond 600 for 4 moves. The table
-has a row for each opponent, time control and book, with errors of 95 %, and says how many games were lost on time.
+All engines have 16 MB of hash, one thread and the move overhead that is their own default. Games are adjudicated: a
+draw from move 40 when both find it within 8 centipawns for 8 moves, a win when both find it beyond 600 for 4 moves. The
+table has a row for each opponent, time control and book, with errors of 95 %, and says how many games were lost on
+time.
 
 Requires fastchess on the PATH. Nothing else should run meanwhile.
 """
@@ -55,7 +56,7 @@ def play(arguments, opponent, control, book, pgn):
 
 
 def row(pairs, counts, late):
-    """Returns score, Elo and losses on time as cells. The error is that of pairs, since their games share an opening."""
+    """Returns score, Elo and losses on time as cells. The error is that of pairs, whose games share an opening."""
     games = sum(counts)
     points = counts[0] + counts[1] / 2
     mean = points / games

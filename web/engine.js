@@ -5,8 +5,8 @@
 //     kiln.onmessage = ({ data }) => console.log(data)
 //     kiln.postMessage("go depth 12")
 //
-// The engine waits for input, so it runs in workers of its own: this one starts them and never waits. They share memory,
-// for which the page must be cross-origin isolated (docs/web.md).
+// The engine waits for input, so it runs in workers of its own: this one starts them and never waits. They share
+// memory, for which the page must be cross-origin isolated (docs/web.md).
 
 import { INPUT_BYTES, Shared } from "./shared.js"
 

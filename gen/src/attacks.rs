@@ -15,8 +15,8 @@
 ///
 /// The module has `rook_attacks`, `bishop_attacks` and `queen_attacks` of a square and the occupied squares; each set
 /// includes the first occupied square of each ray. It has `knight_attacks` and `king_attacks` of a square,
-/// `pawn_attacks` of a color (0 for White, 1 for Black) and a square, and `between` and `line` of two squares. All panic
-/// if a square is not 0 to 63 or the color not 0 or 1.
+/// `pawn_attacks` of a color (0 for White, 1 for Black) and a square, and `between` and `line` of two squares. All
+/// panic if a square is not 0 to 63 or the color not 0 or 1.
 #[macro_export]
 macro_rules! attacks {
     ($(#[$attribute:meta])* $visibility:vis mod $name:ident) => {

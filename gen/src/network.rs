@@ -302,8 +302,8 @@ impl Asset {
     }
 }
 
-/// Decompresses the payload of a file of `file` bytes. `expected` bounds what it may take in memory, whatever length the
-/// stream claims.
+/// Decompresses the payload of a file of `file` bytes. `expected` bounds what it may take in memory, whatever length
+/// the stream claims.
 #[cfg(not(target_family = "wasm"))]
 fn decompress(file: usize, compressed: &[u8], expected: usize) -> Result<Vec<u8>, AssetError> {
     zstd::bulk::decompress(compressed, expected).map_err(|_| diagnose(file, compressed, expected))

@@ -15,8 +15,8 @@ pub struct Adjudicator {
 impl Adjudicator {
     /// Returns the outcome if it is clear after a move to `position` with this score from White's point of view.
     ///
-    /// `win` is the least score of a won game, and for how many plies; `draw` the largest score of a drawn game, for how
-    /// many plies, and after which ply.
+    /// `win` is the least score of a won game, and for how many plies; `draw` the largest score of a drawn game, for
+    /// how many plies, and after which ply.
     pub fn adjudicate(&mut self, win: [i32; 2], draw: [i32; 3], position: &Position, score: i32) -> Option<Outcome> {
         for color in Color::ALL {
             let score = color.white_pov(score);

@@ -1,5 +1,5 @@
-//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data, version,
-//! and tune with the feature of that name; and what they share: interruption, progress, colours.
+//! The commands other than playing: perft, bench, speedtest, eval, genfens, analyse, tables, net, datagen, data,
+//! version, and tune with the feature of that name; and what they share: interruption, progress, colours.
 
 #[cfg(feature = "tools")]
 mod adjudicator;

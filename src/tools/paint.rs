@@ -68,7 +68,8 @@ pub fn strip_colors(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// Returns the figurine of a piece. White and black ones have the same, in other colours: outlined ones are hard to see.
+/// Returns the figurine of a piece. White and black ones have the same, in other colours: outlined ones are hard to
+/// see.
 pub fn figurine(piece: Piece) -> char {
     match piece.kind() {
         PieceType::Pawn => '♟',

@@ -65,8 +65,8 @@ fn parse_line(line: &str, group: usize) -> Result<Judged, String> {
 }
 
 /// Returns the mean squared error of the network's scores as expected points, by the number of pieces, with the scale
-/// that makes it least: one for each row. The row `these` is the mean of the rows above it. Without a network the scores
-/// are those in the lines.
+/// that makes it least: one for each row. The row `these` is the mean of the rows above it. Without a network the
+/// scores are those in the lines.
 ///
 /// If there are siblings, the last line says how well the scores tell the moves of a position apart: the correlation of
 /// both expectations, without their means over siblings; the same among siblings within 0.15 points of the best, whose

@@ -85,8 +85,8 @@ pub struct Go {
     pub infinite: bool,
     /// `ponder`: send no move before `ponderhit` or `stop`.
     pub ponder: bool,
-    /// Unknown words, and keywords without a valid number. They are skipped rather than refused: a GUI that gets no move
-    /// waits for ever.
+    /// Unknown words, and keywords without a valid number. They are skipped rather than refused: a GUI that gets no
+    /// move waits for ever.
     pub errors: Vec<ParseError>,
 }
 

@@ -3,8 +3,8 @@
 //! A limited engine errs as people do. It overlooks moves, quiet ones more often than captures and checks. It searches
 //! few nodes, and so overlooks replies. And it misjudges: it may play a move that scores a little less than the best.
 //!
-//! The numbers are such that each level scores 65 to 85 % against the one 200 Elo below, and that level 1800 is about as
-//! strong as Stockfish 15.1 with the same `UCI_Elo` (docs/results.md).
+//! The numbers are such that each level scores 65 to 85 % against the one 200 Elo below, and that level 1800 is about
+//! as strong as Stockfish 15.1 with the same `UCI_Elo` (docs/results.md).
 
 use super::output::Line;
 use crate::board::Position;
@@ -47,7 +47,8 @@ impl Level {
         Some(Self { nodes: between(low_nodes, high_nodes) as u64, sight, temperature })
     }
 
-    /// Returns the number of best moves to choose from. More lines cost nodes, so that few suffice where noise is small.
+    /// Returns the number of best moves to choose from. More lines cost nodes, so that few suffice where noise is
+    /// small.
     pub fn choices(&self) -> usize {
         1 + self.temperature as usize / 10
     }

@@ -204,8 +204,8 @@ fn magics_from_a_file() {
     assert_eq!(warnings(&succeed(command(&out).current_dir(&source))).len(), 1);
 }
 
-/// What an earlier build wrote and this one does not is gone: a blob that has been renamed cannot be embedded by its old
-/// name.
+/// What an earlier build wrote and this one does not is gone: a blob that has been renamed cannot be embedded by its
+/// old name.
 #[test]
 fn files_of_earlier_builds_are_removed() {
     let folder = scratch("earlier");

@@ -10,7 +10,8 @@
 //!    gradient of each active feature's weights, which is summed in registers and written once.
 //!
 //! So no sum depends on the number of threads, no two threads write the same weight, and no thread needs its own copy
-//! of the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a block.
+//! of the gradient. A tile's weights stay in the cache for a whole group, the gradients of its accumulators for a
+//! block.
 
 use crate::data::bound;
 use crate::network::{

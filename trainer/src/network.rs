@@ -131,8 +131,8 @@ impl Factors {
         Self { keep: self.keep.map(|keep| keep.powi(steps)), ..self }
     }
 
-    /// Updates values, whose decay is toward `anchor`, and moments, clamps the values to `limit` in magnitude, and zeroes
-    /// the gradient.
+    /// Updates values, whose decay is toward `anchor`, and moments, clamps the values to `limit` in magnitude, and
+    /// zeroes the gradient.
     #[inline(always)]
     fn update(self, [values, gradient, first, second]: [&mut [f32]; 4], anchor: impl Iterator<Item = f32>, limit: f32) {
         let Self { keep: [keep1, keep2, keep], rate, epsilon } = self;

@@ -526,8 +526,8 @@ fn loss_curves(records: &[SuperbatchRecord], stage_ends: &[u64]) -> Result<Strin
     Ok(picture)
 }
 
-/// Returns in how many of the last superbatches the validation loss rose without a break, if the training loss fell over
-/// them.
+/// Returns in how many of the last superbatches the validation loss rose without a break, if the training loss fell
+/// over them.
 fn overfitting(records: &[SuperbatchRecord]) -> usize {
     let rises = |pair: &&[SuperbatchRecord]| pair[1].selection_loss > pair[0].selection_loss;
     let count = records.windows(2).rev().take_while(rises).count();

@@ -115,8 +115,8 @@ impl FromStr for Request {
     }
 }
 
-/// Plays the pairs that the lines of `input` ask for, with the parameters of these names. Writes the points of the first
-/// side minus those of the second, from −2 to 2, as a line for each.
+/// Plays the pairs that the lines of `input` ask for, with the parameters of these names. Writes the points of the
+/// first side minus those of the second, from −2 to 2, as a line for each.
 ///
 /// # Errors
 /// If there is no parameter of a name, a line is no request, the memory is refused, or the output cannot be written.

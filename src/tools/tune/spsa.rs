@@ -192,8 +192,8 @@ fn unit(rng: &mut Xoshiro256PlusPlus) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Rounds a number to an integer that is on average the number itself, if `fraction` is random. So perturbations below 1
-/// count too. Both sides of a pair share the fraction, which keeps their difference as exact as integers can be.
+/// Rounds a number to an integer that is on average the number itself, if `fraction` is random. So perturbations below
+/// 1 count too. Both sides of a pair share the fraction, which keeps their difference as exact as integers can be.
 fn round(value: f64, fraction: f64) -> i32 {
     (value + fraction).floor() as i32
 }
