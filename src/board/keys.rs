@@ -64,7 +64,6 @@ impl Keys {
 
     #[inline]
     fn toggle_masked(&mut self, piece: Piece, key: u64) {
-        const { assert!(Piece::COUNT == Self::MASKS.len()) }
         for (own, mask) in self.0.iter_mut().zip(&Self::MASKS[piece]) {
             *own ^= key & mask;
         }

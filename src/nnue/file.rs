@@ -135,7 +135,7 @@ impl Network {
             name: header.name.as_str().into(),
             win_model: WinModel::new(header.win_draw_loss),
             sha256: hash.into(),
-            map: Some(Arc::new(map)),
+            _map: Some(Arc::new(map)),
         }
     }
 }

@@ -70,7 +70,7 @@ pub struct Network {
     win_model: WinModel,
     sha256: Arc<str>,
     /// The mapping that the references point into, unless they point into the program.
-    map: Option<Arc<Mmap>>,
+    _map: Option<Arc<Mmap>>,
 }
 
 impl Network {
@@ -86,7 +86,7 @@ impl Network {
             name: NAME.into(),
             win_model: WinModel::new(WIN_DRAW_LOSS),
             sha256: SHA256.into(),
-            map: None,
+            _map: None,
         }
     }
 
@@ -115,11 +115,6 @@ impl Network {
     /// Returns whether both share the same weights in memory.
     pub fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self.features, other.features) && std::ptr::eq(self.head, other.head)
-    }
-
-    /// Returns whether it is the network that is embedded in the program.
-    pub fn is_embedded(&self) -> bool {
-        self.map.is_none()
     }
 }
 
