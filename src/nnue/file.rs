@@ -16,9 +16,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
-/// The version of the weights' arrangement, part of a cached file's name. Increment it with every change of the order.
-const ARRANGEMENT: u32 = 4;
+/// The version of the weights' arrangement, part of a cached file's name. Increment it with every change of the order
+/// or of what the name means.
+const ARRANGEMENT: u32 = 5;
+/// The number of files that the cache folder keeps, those used last.
+const CACHED_FILES: usize = 8;
 const FEATURES_LENGTH: usize = size_of::<Features<HIDDEN, FEATURE_SETS>>();
 const PAIRS_LENGTH: usize = size_of::<[[u8; HIDDEN]; PAIR_FEATURES]>();
 const HEAD_LENGTH: usize = size_of::<Head>();
@@ -70,8 +74,10 @@ fn cache_folder() -> Option<PathBuf> {
 impl Network {
     /// Loads an asset of the shape that the engine is compiled for, through the user's cache folder.
     ///
-    /// Uses the arranged weights in the cache folder if they are there and undamaged, and otherwise writes them there.
-    /// If they cannot be written, this process keeps a copy of its own.
+    /// The folder is `kiln` in `$XDG_CACHE_HOME` or `~/.cache`, on Windows in `%LOCALAPPDATA%`. The arranged weights
+    /// there are used if they are those of an asset with the same bytes and undamaged; otherwise the asset is checked
+    /// and its weights are written there. If they cannot be written, this process keeps a copy of its own. The folder
+    /// keeps the eight networks used last.
     ///
     /// ```no_run
     /// let network = kiln::nnue::Network::load("nets/test-17.nnue.zst".as_ref())?;
@@ -95,12 +101,12 @@ impl Network {
         if shape != SHAPE {
             return Err(LoadError::Shape(shape.into()));
         }
-        // The name of the cached file is the hash of header and weights with their arrangement. The asset was checked
-        // before the file was written.
-        let hash = hexadecimal(&header.sha256);
+        // The name of the cached file is the hash of the asset's bytes, all of which were checked before it was
+        // written. The hash in the header is only what these bytes claim.
+        let hash = hexadecimal(&<[u8; 32]>::from(Sha256::digest(&bytes)));
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}-{}.bin", PACKING.vector)));
         if let Some(map) = cached.as_deref().and_then(open) {
-            return Ok(Self::mapped(map, &header, &hash));
+            return Ok(Self::mapped(map, &header));
         }
         let asset = Asset::from_bytes(&bytes).map_err(LoadError::Asset)?;
         let mut contents: Vec<u8> = asset.arrange(PACKING).into_iter().flat_map(|blob| blob.bytes).collect();
@@ -110,15 +116,15 @@ impl Network {
             && save(&cached, &contents).is_ok()
             && let Some(map) = open(&cached)
         {
-            return Ok(Self::mapped(map, &header, &hash));
+            return Ok(Self::mapped(map, &header));
         }
         let mut memory = MmapMut::map_anon(FILE_LENGTH).map_err(LoadError::Memory)?;
         memory.copy_from_slice(&contents);
         let map = memory.make_read_only().map_err(LoadError::Memory)?;
-        Ok(Self::mapped(map, &header, &hash))
+        Ok(Self::mapped(map, &header))
     }
 
-    fn mapped(map: Mmap, header: &Header, hash: &str) -> Self {
+    fn mapped(map: Mmap, header: &Header) -> Self {
         fn view<T: Plain>(map: &Mmap, offset: usize) -> &'static T {
             let bytes = &map[offset..offset + size_of::<T>()];
             assert!(bytes.as_ptr().addr().is_multiple_of(ALIGN) && align_of::<T>() <= ALIGN);
@@ -134,7 +140,7 @@ impl Network {
             head: view(&map, FEATURES_LENGTH + PAIRS_LENGTH),
             name: header.name.as_str().into(),
             win_model: WinModel::new(header.win_draw_loss),
-            sha256: hash.into(),
+            sha256: hexadecimal(&header.sha256).into(),
             _map: Some(Arc::new(map)),
         }
     }
@@ -143,24 +149,84 @@ impl Network {
 /// Maps a file of arranged weights, or returns `None` if it is missing, incomplete or damaged.
 fn open(path: &Path) -> Option<Mmap> {
     let file = File::open(path).ok()?;
-    // SAFETY: this program never changes a file that has its final name: `save` writes a temporary file and renames it.
-    // The file is in the user's own cache folder, but another program could change it while it is mapped, and Rust does
-    // not allow bytes behind a reference to change. This is an accepted risk: in practice a write appears as other
+    // SAFETY: this program never writes to a file that has its final name: `save` writes a temporary file and renames
+    // it. The file is in the user's own cache folder, but another program could change it while it is mapped, and Rust
+    // does not allow bytes behind a reference to change. This is an accepted risk: in practice a write appears as other
     // weights, any of which are valid, and truncation ends the process with a signal.
     let map = unsafe { Mmap::map(&file) }.ok()?;
     let (contents, hash) = map.split_last_chunk::<32>()?;
-    (map.len() == FILE_LENGTH && <[u8; 32]>::from(Sha256::digest(contents)) == *hash).then_some(map)
+    if map.len() != FILE_LENGTH || <[u8; 32]>::from(Sha256::digest(contents)) != *hash {
+        return None;
+    }
+    // So that `tidy` sees that it is in use. Not every system allows it to a reader.
+    let _ = file.set_modified(SystemTime::now());
+    Some(map)
 }
 
-/// Writes a temporary file and renames it, so that other processes find a complete file or none.
+/// Writes a temporary file and renames it, so that other processes find a complete file or none. Then removes files
+/// that are no longer of use.
 fn save(path: &Path, contents: &[u8]) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder)?;
     let temporary = path.with_extension(format!("{}.new", std::process::id()));
     let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
+    match written {
+        Ok(()) => tidy(folder),
+        Err(_) => drop(fs::remove_file(&temporary)),
     }
     written
+}
+
+/// Removes the cached files of other arrangements from a folder, and of this one all but those used last. What cannot
+/// be removed stays: on Windows, a file that another process maps.
+fn tidy(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut files: Vec<_> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let arrangement = arrangement(entry.file_name().to_str()?)?;
+            let used = entry.metadata().ok()?.modified().ok()?;
+            Some((arrangement == ARRANGEMENT, used, entry.path()))
+        })
+        .collect();
+    files.sort_unstable();
+    for (index, (is_current, _, path)) in files.iter().rev().enumerate() {
+        if !is_current || index >= CACHED_FILES {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Returns the version of the arrangement in the name of a cached file, or of a temporary one that a killed process may
+/// have left; `None` if it is the name of another file.
+fn arrangement(name: &str) -> Option<u32> {
+    let (stem, extension) = name.split_once('.')?;
+    let [hash, arrangement, vector] = stem.split('-').collect::<Vec<_>>().try_into().ok()?;
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_ours = is_hash && vector.parse::<usize>().is_ok() && (extension == "bin" || extension.ends_with(".new"));
+    arrangement.parse().ok().filter(|_| is_ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_cached_files() {
+        let hash = "0123456789abcdef".repeat(4);
+        for (end, expected) in [
+            ("-4-64.bin", Some(4)),
+            ("-12-1.4711.new", Some(12)),
+            (".bin", None),
+            ("-4.bin", None),
+            ("-4-64", None),
+            ("-4-64.txt", None),
+            ("-4-64-1.bin", None),
+            ("-x-64.bin", None),
+            ("0-4-64.bin", None),
+        ] {
+            assert_eq!(arrangement(&format!("{hash}{end}")), expected, "{end}");
+        }
+        assert_eq!(arrangement("notes-4-64.bin"), None);
+    }
 }

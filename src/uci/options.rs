@@ -141,7 +141,7 @@ pub fn options() -> [Definition; 16] {
         ),
         definition(
             "EvalFile",
-            "network file of the shape the engine is built for; empty for the embedded one",
+            "network file of the built shape, arranged in the user's cache folder; empty for the embedded one",
             Text(SetOption::EvalFile),
         ),
         definition("SyzygyPath", "folders with Syzygy tablebases", Text(SetOption::SyzygyPath)),

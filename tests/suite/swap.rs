@@ -5,6 +5,7 @@ use crate::common::{default_header, scratch, skipped};
 use kiln::board::Position;
 use kiln::nnue::{LoadError, Network};
 use kiln::tools::net::reference;
+use kiln_gen::hexadecimal;
 use kiln_gen::network::{
     Activations, Asset, Head, Header, Inputs, Threats, equal_king_buckets, equal_output_buckets, material,
 };
@@ -15,6 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 const POSITIONS: usize = 3000;
 
@@ -215,6 +217,83 @@ fn loaded_while_the_program_runs() {
     // Without a cache, and where none can be written.
     agrees(&Network::load_with_cache(&file, None).unwrap());
     agrees(&Network::load_with_cache(&file, Some(&file.join("no folder"))).unwrap());
+}
+
+/// A cached network is that of an asset with the same bytes, not of one with the same header.
+#[test]
+fn the_cache_does_not_hide_damage() {
+    let folder = scratch("damaged");
+    let (file, cache) = (folder.join("network.zst"), folder.join("cache"));
+    let good = Asset::random(Header { name: "good".into(), ..default_header() }, 1).to_bytes();
+    let load = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        Network::load_with_cache(&file, Some(&cache))
+    };
+    let shape = default_header().shape();
+    if kiln::nnue::SHAPE != shape {
+        skipped("this build has a network of another shape than the default one");
+        return;
+    }
+    let sha256 = load(&good).unwrap().sha256().to_owned();
+    assert_eq!(sha256, hexadecimal(&Asset::read_header(&good).unwrap().sha256));
+    let cut = load(&good[..good.len() / 2]).unwrap_err().to_string();
+    assert!(cut.starts_with("the file is cut off after "), "{cut}");
+    let name = good.windows(4).position(|bytes| bytes == b"good").unwrap();
+    let mut renamed = good.clone();
+    renamed[name] = b'f';
+    let renamed = load(&renamed).unwrap_err().to_string();
+    assert!(renamed.contains("the file is damaged"), "{renamed}");
+    assert_eq!(load(&good).unwrap().sha256(), sha256);
+}
+
+/// Saving a network removes files of other arrangements and all but the eight used last, and touches no other file.
+#[test]
+fn the_cache_is_tidied() {
+    let folder = scratch("tidied");
+    let (file, cache) = (folder.join("network.zst"), folder.join("cache"));
+    fs::write(&file, other_weights().to_bytes()).unwrap();
+    let names = || {
+        let mut names: Vec<String> =
+            fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let load = || Network::load_with_cache(&file, Some(&cache));
+    if matches!(load(), Err(LoadError::Shape(_))) {
+        skipped("this build has a network of another shape than the default one");
+        return;
+    }
+    let [saved] = names().try_into().unwrap();
+    let rest = &saved[64..];
+    // The first is the one used last.
+    let others: Vec<String> = (0..9).map(|i| format!("{i:064}{rest}")).collect();
+    let write = |name: &str, age: u64| {
+        let file = fs::File::create(cache.join(name)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+    };
+    for (name, age) in others.iter().zip(10..) {
+        write(name, age);
+    }
+    let foreign = ["notes.txt".into(), format!("{}-4.bin", "0".repeat(64))];
+    foreign.iter().for_each(|name| write(name, 1000));
+    // Of an older arrangement, and left by a process that was killed.
+    write(&format!("{}-4-64.bin", "1".repeat(64)), 0);
+    write(&format!("{}{}.4711.new", "1".repeat(64), rest.trim_end_matches(".bin")), 1000);
+    fs::remove_file(cache.join(&saved)).unwrap();
+    load().unwrap();
+    let mut expected = [&[saved.clone()], &others[..7], &foreign].concat();
+    expected.sort();
+    assert_eq!(names(), expected);
+    // Using a file makes it the last used.
+    #[cfg(unix)]
+    {
+        write("aged", 100);
+        let modified = |name: &str| fs::metadata(cache.join(name)).unwrap().modified().unwrap();
+        let saved_file = fs::File::open(cache.join(&saved)).unwrap();
+        saved_file.set_modified(modified("aged")).unwrap();
+        load().unwrap();
+        assert!(modified(&saved) > modified("aged"));
+    }
 }
 
 #[test]

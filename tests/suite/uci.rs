@@ -1,9 +1,9 @@
 //! The UCI protocol, tested through the built binary.
 
-use crate::common::bad_networks::bad_networks;
+use crate::common::bad_networks::{bad_networks, good_network};
 use crate::common::{default_header, kiln, refusal, scratch, test_data};
 use kiln::board::{GameHistory, Position};
-use kiln_gen::network::{Asset, Header, Provenance};
+use kiln_gen::network::{Asset, Header};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
@@ -451,11 +451,16 @@ fn networks_by_option() {
     assert!(lines[2].contains(&shape) && lines[2].contains("network same shape stays"), "{}", lines[2]);
 }
 
-/// Whatever is wrong with a network file, one sentence says so and the network stays.
+/// Whatever is wrong with a network file, one sentence says so and the network stays, even if the good network from
+/// which it was made is in the cache.
 #[test]
 fn bad_network_files() {
     let folder = scratch("bad networks");
     let name = default_header().name;
+    let good = folder.join("good");
+    std::fs::write(&good, good_network()).unwrap();
+    let out = feed(&format!("setoption name EvalFile value {}", good.display()));
+    assert_eq!(out, "info string network to be broken is used\n");
     let mut expected = vec![(folder.clone(), "it is not a regular file")];
     for (i, (bytes, reason)) in bad_networks().into_iter().enumerate() {
         let file = folder.join(format!("file {i}"));
@@ -480,15 +485,14 @@ fn bad_network_files() {
     }
 }
 
-/// A flipped bit is reported, or has no meaning and changes nothing.
+/// A flipped bit is reported, or has no meaning and changes nothing, even if the good network is in the cache.
 #[test]
 fn bits_flipped_in_a_network() {
     let folder = scratch("flipped networks");
-    // A network that is not in the cache yet, which is searched by hash.
-    let seed = 1000 + u64::from(std::process::id());
-    let provenance = Provenance { seed, ..Provenance::default() };
-    let asset = Asset::random(Header { name: "to be flipped".into(), provenance, ..default_header() }, seed);
+    let asset = Asset::random(Header { name: "to be flipped".into(), ..default_header() }, 1000);
     let good = asset.to_bytes();
+    let good_file = folder.join("good");
+    std::fs::write(&good_file, &good).unwrap();
     let expected = asset.evaluate(&[(0, 5, 4), (0, 0, 8), (1, 5, 60)], false);
     let bits = (0..8 * good.len()).step_by(8 * good.len() / 60);
     let files = bits.enumerate().map(|(i, bit)| {
@@ -499,7 +503,7 @@ fn bits_flipped_in_a_network() {
         file
     });
     let mut script = String::from("position fen 4k3/8/8/8/8/8/P7/4K3 w - - 0 1\n");
-    let files: Vec<_> = files.collect();
+    let files: Vec<_> = std::iter::once(good_file).chain(files).collect();
     for file in &files {
         script +=
             &format!("setoption name EvalFile value {}\neval\nsetoption name EvalFile value none\n", file.display());

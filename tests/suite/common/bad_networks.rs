@@ -12,9 +12,14 @@ fn changed(change: impl FnOnce(&mut Asset)) -> Vec<u8> {
     asset.to_bytes()
 }
 
+/// Returns the contents of a good file, from which the others are made.
+pub fn good_network() -> Vec<u8> {
+    changed(|_| ())
+}
+
 /// Returns the contents of each file and the start of the error message.
 pub fn bad_networks() -> Vec<(Vec<u8>, &'static str)> {
-    let good = changed(|_| ());
+    let good = good_network();
     let with_byte = |place: usize, byte: u8| {
         let mut bytes = good.clone();
         bytes[place] = byte;
