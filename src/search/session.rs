@@ -32,11 +32,10 @@ pub struct Session {
     network: Network,
     tt: TranspositionTable,
     threads: Threads,
-    signals: Arc<Signals>,
 }
 
 /// A search to run in a [`Session`], made by [`Session::position`]. Without a limit it goes on until another thread
-/// stops it by [`Session::signals`].
+/// stops it by [`Search::signals`].
 #[derive(Debug)]
 #[must_use = "a search does nothing until it is run"]
 pub struct Search<'a> {
@@ -48,6 +47,7 @@ pub struct Search<'a> {
     limits: Limits,
     tablebases: Option<&'a Tablebases>,
     probing: Probing,
+    signals: Arc<Signals>,
 }
 
 impl<'a> Search<'a> {
@@ -94,6 +94,30 @@ impl<'a> Search<'a> {
         Self { tablebases: Some(tablebases), probing, ..self }
     }
 
+    /// Returns the signals by which another thread can stop this search, before or after it has started. Each search
+    /// has its own.
+    ///
+    /// ```
+    /// use kiln::board::Position;
+    /// use kiln::nnue::Network;
+    /// use kiln::search::Session;
+    /// use std::sync::atomic::Ordering::Relaxed;
+    /// use std::thread;
+    ///
+    /// let mut session = Session::new(&Network::embedded(), 16, 1)?;
+    /// let position = Position::startpos();
+    /// let search = session.position(&position);
+    /// let signals = search.signals();
+    /// thread::spawn(move || signals.stop.store(true, Relaxed));
+    /// assert!(search.run().best().is_some());
+    /// // The next search is not stopped.
+    /// assert!(session.position(&position).nodes(5000).run().nodes >= 5000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn signals(&self) -> Arc<Signals> {
+        Arc::clone(&self.signals)
+    }
+
     /// Searches on a new thread with a sufficient stack, and waits for the result.
     ///
     /// # Panics
@@ -115,7 +139,7 @@ impl<'a> Search<'a> {
 
     /// Searches on the calling thread, which needs [`STACK`] bytes of stack.
     pub fn run_here(self, sink: &mut impl Sink) -> SearchResult {
-        let Self { session, position, history, moves, lines, limits, tablebases, probing } = self;
+        let Self { session, position, history, moves, lines, limits, tablebases, probing, signals } = self;
         let no_history = GameHistory::new();
         let request = SearchRequest {
             position,
@@ -127,7 +151,7 @@ impl<'a> Search<'a> {
             tt: &session.tt,
             tablebases,
             probing,
-            signals: &session.signals,
+            signals: &signals,
         };
         session.threads.search(&request, sink)
     }
@@ -140,15 +164,10 @@ impl Session {
     /// If the system refuses the memory.
     pub fn new(network: &Network, megabytes: usize, threads: usize) -> Result<Self, OutOfMemory> {
         let (tt, threads) = (TranspositionTable::new(megabytes)?, Threads::new(threads)?);
-        Ok(Self { network: network.clone(), tt, threads, signals: Arc::default() })
+        Ok(Self { network: network.clone(), tt, threads })
     }
 
-    /// Returns the signals by which another thread can stop a search.
-    pub fn signals(&self) -> Arc<Signals> {
-        Arc::clone(&self.signals)
-    }
-
-    /// Clears the transposition table and the histories.
+    /// Clears the transposition table and the histories. Touches all of the table's memory.
     pub fn new_game(&mut self) {
         self.tt.clear(self.threads.count());
         self.clear_histories();
@@ -192,6 +211,7 @@ impl Session {
             limits: Limits::default(),
             tablebases: None,
             probing: Probing::default(),
+            signals: Arc::default(),
         }
     }
 }

@@ -55,7 +55,8 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
         );
     }
     let mut session = Session::new(network, *megabytes, *threads).map_err(io::Error::other)?;
-    let signals = session.signals();
+    let search = session.position(position).history(history).lines(*multi_pv).limits(limits);
+    let signals = search.signals();
     let stop = stop_flag();
     // The thread ends with the program.
     thread::spawn(move || {
@@ -68,7 +69,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
         writeln!(&term, "Ctrl-C ends the analysis.")?;
     }
     let mut display = Display::new(term, paint, position, network.win_model(), *multi_pv);
-    let result = session.position(position).history(history).lines(*multi_pv).limits(limits).run_with(&mut display);
+    let result = search.run_with(&mut display);
     display.finish(result.best(), result.nodes)
 }
 
