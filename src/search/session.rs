@@ -158,7 +158,13 @@ impl<'a> Search<'a> {
 }
 
 impl Session {
-    /// Creates a session with a transposition table of `megabytes`.
+    /// Creates a session with a transposition table of this many megabytes, from 1 to
+    /// [`MAX_MEGABYTES`](super::MAX_MEGABYTES), and this many threads, at least 1. Other numbers count as the nearest
+    /// allowed one.
+    ///
+    /// The system provides the memory of the table when it is first touched. Call [`Session::new_game`] before a search
+    /// with a limit of time: otherwise the search waits for the system again and again, for hundreds of milliseconds
+    /// per GB.
     ///
     /// # Errors
     /// If the system refuses the memory.

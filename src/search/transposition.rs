@@ -18,7 +18,7 @@ const AGES: u8 = 32;
 /// Stands for an entry without a static evaluation.
 const NO_EVAL: i16 = i16::MIN;
 
-/// The largest table that may be requested, in MB. A 32-bit system has little memory to address.
+/// The size of the largest table, in MB. A 32-bit system has little memory to address.
 pub const MAX_MEGABYTES: usize = if cfg!(target_pointer_width = "64") { 1 << 20 } else { 512 };
 
 /// What the table knows of a position.
@@ -182,7 +182,8 @@ pub struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// Allocates an empty table of this size.
+    /// Allocates an empty table of this many megabytes (of 2<sup>20</sup> bytes), from 1 to [`MAX_MEGABYTES`]. Other
+    /// numbers count as the nearest of these.
     ///
     /// The system zeroes the memory when it is first touched. Call [`TranspositionTable::clear`] before a search with a
     /// clock: otherwise the search waits for the system again and again, for hundreds of milliseconds per GB.
@@ -190,6 +191,7 @@ impl TranspositionTable {
     /// # Errors
     /// If the system refuses the allocation.
     pub fn new(megabytes: usize) -> Result<Self, OutOfMemory> {
+        let megabytes = megabytes.clamp(1, MAX_MEGABYTES);
         let memory = huge_pages::map(megabytes << 20)
             .map_err(|error| OutOfMemory::new(format!("{megabytes} MB of hash"), error))?;
         Ok(Self { memory: memory.into(), megabytes, age: AtomicU8::new(0) })
@@ -210,7 +212,7 @@ impl TranspositionTable {
         self.age = AtomicU8::new(0);
     }
 
-    /// Returns the size that was requested, in MB.
+    /// Returns the size in MB.
     pub fn megabytes(&self) -> usize {
         self.megabytes
     }
@@ -318,6 +320,13 @@ mod tests {
         let best = Some(Move::new(Square::E2, Square::E4, MoveKind::DoublePush));
         let raw_eval = Some(Score::centipawns(-77));
         TtEntry { best, score, raw_eval, depth, bound: Some(Bound::Exact), tt_pv: depth % 2 == 0 }
+    }
+
+    #[test]
+    fn the_smallest_table() {
+        let tt = TranspositionTable::new(0).unwrap();
+        assert_eq!((tt.megabytes(), tt.clusters().len()), (1, (1 << 20) / 32));
+        assert_eq!((tt.probe(u64::MAX, 0), tt.hashfull()), (None, 0));
     }
 
     #[test]

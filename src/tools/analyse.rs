@@ -55,6 +55,10 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
         );
     }
     let mut session = Session::new(network, *megabytes, *threads).map_err(io::Error::other)?;
+    if limits.movetime.is_some() {
+        // So that the time is not spent on the first access to each page of the table.
+        session.new_game();
+    }
     let search = session.position(position).history(history).lines(*multi_pv).limits(limits);
     let signals = search.signals();
     let stop = stop_flag();

@@ -138,6 +138,26 @@ fn ctrl_c_ends_an_analysis_with_its_result() {
     assert!(process.wait().unwrap().success());
 }
 
+/// The first access to a page waits for the system, which must not happen while the time runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_hash_is_in_memory_before_a_timed_analysis() {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(["analyse", "--time", "1000", "--hash", "256"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let report = lines.map_while(Result::ok).find(|line| line.starts_with("depth "));
+    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(report.is_some());
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    assert!(resident.unwrap().parse::<u64>().unwrap() >= 256 << 10, "{status}");
+}
+
 #[test]
 fn a_speedtest_ends_with_nodes_and_nps() {
     let out = kiln(&["speedtest", "1", "1", "1"]);
