@@ -50,7 +50,8 @@ impl Position {
     }
 
     /// Parses a move in standard algebraic notation, with or without the symbols for captures, promotions, check and
-    /// mate, and with castling written with letters or zeros. Returns `None` if no legal move matches.
+    /// mate, and with castling written with letters or zeros. File and rank of the origin may be written even where the
+    /// move is clear without them, as in `Ng1f3`. Returns `None` if no legal move matches, or several do.
     ///
     /// ```
     /// use kiln::board::Position;
@@ -58,18 +59,47 @@ impl Position {
     /// let position: Position = "2r5/1P2k3/8/8/8/8/8/4K2R w K - 0 1".parse().unwrap();
     /// assert_eq!(position.parse_san("bxc8=Q"), position.parse_move("b7c8q"));
     /// assert_eq!(position.parse_san("0-0"), position.parse_move("e1g1"));
+    /// assert_eq!(position.parse_san("Rhh2"), position.parse_move("h1h2"));
     /// assert_eq!(position.parse_san("Nf3"), None);
     /// ```
     pub fn parse_san(&self, text: &str) -> Option<Move> {
-        let plain = |text: &str| text.replace(['x', '+', '#', '=', '!', '?'], "").replace('0', "O");
-        let wanted = plain(text);
-        // Writing the notation takes long, so only for moves to the square in the text: its last two characters, before
-        // the piece of a promotion.
-        let squares = wanted.trim_end_matches(|c: char| c.is_ascii_uppercase());
-        let to = squares.len().checked_sub(2).and_then(|start| Square::from_name(squares.get(start..)?));
-        let may_match = |mv: &&Move| mv.kind() == MoveKind::Castle || Some(mv.to()) == to;
+        let text = text.replace(['x', '+', '#', '=', '!', '?'], "").replace('0', "O");
+        let castling = match text.as_str() {
+            "O-O" => Some(CastlingSide::King),
+            "O-O-O" => Some(CastlingSide::Queen),
+            _ => None,
+        };
         let moves = self.moves();
-        moves.iter().filter(may_match).copied().find(|&mv| plain(&self.san(mv)) == wanted)
+        if castling.is_some() {
+            let side = |mv: &&Move| (mv.kind() == MoveKind::Castle).then(|| mv.castling_side());
+            return moves.iter().find(|mv| side(mv) == castling).copied();
+        }
+        // The text is the letter of the piece, its origin, the target and the letter of a promotion.
+        let squares = text.trim_end_matches(|c: char| c.is_ascii_uppercase());
+        let promotion = &text[squares.len()..];
+        let (front, target) = squares.split_at_checked(squares.len().checked_sub(2)?)?;
+        let target = Square::from_name(target)?;
+        let origin = front.trim_start_matches(['N', 'B', 'R', 'Q', 'K']);
+        let letter = &front[..front.len() - origin.len()];
+        let is_origin = |from: Square, kind| match origin {
+            // A pawn that captures is told by its file.
+            "" => kind != PieceType::Pawn || from.file() == target.file(),
+            _ => {
+                let name = from.to_string();
+                [&name[..], &name[..1], &name[1..]].contains(&origin)
+            }
+        };
+        let matches = |mv: &&Move| {
+            let kind = self.place(mv.from()).kind();
+            mv.to() == target
+                && mv.kind() != MoveKind::Castle
+                && san_letter(kind) == letter
+                && mv.promotion().map_or("", san_letter) == promotion
+                && is_origin(mv.from(), kind)
+        };
+        let mut matching = moves.iter().filter(matches);
+        let mv = matching.next().copied();
+        if matching.next().is_some() { None } else { mv }
     }
 
     /// Writes a line of legal moves with move numbers: `12. Nf3 Nc6 13. Bb5`, or `12... Nc6 13. Bb5`.
@@ -88,6 +118,11 @@ impl Position {
         }
         words.join(" ")
     }
+}
+
+/// Returns the letter of a piece in the notation: none for a pawn.
+fn san_letter(kind: PieceType) -> &'static str {
+    ["", "N", "B", "R", "Q", "K"][kind]
 }
 
 #[cfg(test)]
@@ -124,6 +159,42 @@ mod tests {
         let position: Position = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1".parse().unwrap();
         for &mv in &position.moves()[..] {
             assert_eq!(position.parse_san(&position.san(mv)), Some(mv));
+        }
+    }
+
+    /// Some programs write the origin where it is not needed.
+    #[test]
+    fn more_of_the_origin_than_needed() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let pinned = "4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1";
+        let rooks = "4k3/8/8/8/8/8/4K3/R6R w - - 0 1";
+        let en_passant = "rnbqkbnr/ppp1pppp/8/3pP3/8/8/PPPP1PPP/RNBQKBNR w KQkq d6 0 3";
+        let promotion = "2r5/1P2k3/8/8/8/8/8/4K3 w - - 0 1";
+        for (fen, text, expected) in [
+            (start, "Ngf3", Some("g1f3")),
+            (start, "N1f3", Some("g1f3")),
+            (start, "Ng1f3", Some("g1f3")),
+            (start, "Nbf3", None),
+            (start, "NNf3", None),
+            (start, "e2e4", Some("e2e4")),
+            // The other knight is pinned.
+            (pinned, "Nge2", Some("g1e2")),
+            (pinned, "Nce2", None),
+            // File or rank still decides, and without them it is not clear which is meant.
+            (rooks, "Ra1d1", Some("a1d1")),
+            (rooks, "R1d1", None),
+            (rooks, "Rd1", None),
+            (en_passant, "e5xd6", Some("e5d6")),
+            (en_passant, "d6", None),
+            (promotion, "b7xc8=N+", Some("b7c8n")),
+            (promotion, "b7xc8", None),
+            (promotion, "b7xc8=NQ", None),
+            // Castling, which takes the rook, is no move of the king to h1.
+            ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "Kh1", None),
+        ] {
+            let position: Position = fen.parse().unwrap();
+            let expected = expected.map(|uci| position.parse_move(uci).unwrap());
+            assert_eq!(position.parse_san(text), expected, "{text} in {fen}");
         }
     }
 

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn moves_of_the_book_come_first() {
-        let game = one("[Result \"1-0\"]\n\n1. e4 {book} e5 2. Nf3 {+0.30/9} Nc6 {-0.20/8} 1-0").unwrap();
+        let game = one("[Result \"1-0\"]\n\n1. e4 {book} e5 2. Ng1f3 {+0.30/9} Nc6 {-0.20/8} 1-0").unwrap();
         assert_eq!(game.start.fen(false), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
         assert_eq!(moves(&game), pairs(&[("g1f3", 30), ("b8c6", 20)]));
     }

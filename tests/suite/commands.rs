@@ -88,7 +88,7 @@ fn commands_as_arguments() {
 
 #[test]
 fn an_analysis_without_a_terminal() {
-    let out = kiln(&["analyse", "--depth", "4", "startpos", "moves", "1.", "e4", "e5", "2.Nf3", "b8c6"]);
+    let out = kiln(&["analyse", "--depth", "4", "startpos", "moves", "1.", "e4", "e5", "2.Ngf3", "b8c6"]);
     assert!(out.contains("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\n"), "{out}");
     let depths: Vec<&str> = out.lines().filter(|line| line.starts_with("depth ")).collect();
     assert!(depths.len() >= 4 && depths.iter().all(|line| line.contains(" %  3. ")), "{out}");
@@ -96,7 +96,7 @@ fn an_analysis_without_a_terminal() {
     assert!(last.starts_with("Best move: ") && last.contains("depth 4"), "{last}");
     let mate = kiln(&["analyse", "--depth", "3", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"]);
     assert!(mate.lines().last().unwrap().starts_with("Best move: Ra8# (a1a8); #1  White 100 %"), "{mate}");
-    // Moves may be written as UCI does, castling and promotion too.
+    // Moves may be written with more of the origin than needed, or as UCI does, castling and promotion too.
     let moved = |fen, mv| kiln(&["analyse", "--depth", "1", fen, "moves", mv]);
     let castled = moved("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1");
     assert!(castled.contains("4k3/8/8/8/8/8/8/5RK1 b - - 1 1\n"), "{castled}");
