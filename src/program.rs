@@ -64,7 +64,7 @@ fn run(task: Task) -> io::Result<()> {
             let seconds = time.as_secs_f64();
             if divide {
                 for (mv, leaves) in &counts {
-                    writeln!(out, "{}: {leaves}", mv.uci(false))?;
+                    writeln!(out, "{}: {leaves}", mv.uci(position.is_chess960()))?;
                 }
                 writeln!(out)?;
             }

@@ -1,6 +1,7 @@
-//! The starting positions of Chess960.
+//! The starting positions of Chess960, and its castling rights.
 
 use super::Position;
+use crate::types::{CastlingSide, Color, File};
 
 /// The number of starting positions of Chess960.
 pub const CHESS960_POSITIONS: u32 = 960;
@@ -23,6 +24,27 @@ impl Position {
         let (white, black) = (castling(&below), castling(&above).to_ascii_lowercase());
         let fen = format!("{above}/pppppppp/8/8/8/8/PPPPPPPP/{below} w {white}{black} - 0 1");
         fen.parse().expect("starting positions are legal")
+    }
+
+    /// Returns whether a castling right is not one of chess, where the king is on the e-file and the rook in the
+    /// corner. Castling must then be written as king takes rook: `f1g1` could also be a move of the king.
+    ///
+    /// ```
+    /// use kiln::board::Position;
+    ///
+    /// let position: Position = "4k3/8/8/8/8/8/8/5K1R w H - 0 1".parse()?;
+    /// assert!(position.is_chess960() && !Position::startpos().is_chess960());
+    /// let castling = position.parse_san("O-O").unwrap();
+    /// assert_eq!(castling.uci(position.is_chess960()), "f1h1");
+    /// # Ok::<(), kiln::board::FenError>(())
+    /// ```
+    pub fn is_chess960(&self) -> bool {
+        Color::ALL.into_iter().any(|color| {
+            [(CastlingSide::King, File::H), (CastlingSide::Queen, File::A)].into_iter().any(|(side, corner)| {
+                let rook = self.castling().rook(color, side);
+                rook.is_some_and(|file| file != corner || self.king(color).file() != File::E)
+            })
+        })
     }
 }
 
@@ -56,6 +78,9 @@ mod tests {
     #[test]
     fn starting_positions() {
         assert_eq!(Position::chess960(518, 518), Position::startpos());
+        let chess = (0..CHESS960_POSITIONS).filter(|&number| !Position::chess960(number, number).is_chess960());
+        // One for each place of the queen and the minor pieces between king and rooks of chess.
+        assert_eq!(chess.count(), 18);
         assert_eq!(home_rank(0), "bbqnnrkr");
         assert_eq!(home_rank(959), "rkrnnqbb");
         let all: HashSet<String> = (0..CHESS960_POSITIONS).map(home_rank).collect();

@@ -402,6 +402,7 @@ impl fmt::Display for Position {
             }
             writeln!(f, " | {}\n{border}", row + 1)?;
         }
-        writeln!(f, "   a   b   c   d   e   f   g   h\n\nFen: {}\nKey: {:016x}", self.fen(false), self.key())
+        let fen = self.fen(self.is_chess960());
+        writeln!(f, "   a   b   c   d   e   f   g   h\n\nFen: {fen}\nKey: {:016x}", self.key())
     }
 }

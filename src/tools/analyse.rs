@@ -157,8 +157,10 @@ impl<'a> Display<'a> {
             return Err(error);
         }
         let seconds = self.start.elapsed().as_secs_f64();
-        let best =
-            best.map_or("none".into(), |mv| format!("{} ({})", self.paint.bold(&self.position.san(mv)), mv.uci(false)));
+        let best = best.map_or("none".into(), |mv| {
+            let position = self.position;
+            format!("{} ({})", self.paint.bold(&position.san(mv)), mv.uci(position.is_chess960()))
+        });
         let score = self.lines[0]
             .as_ref()
             .map_or(String::new(), |line| format!(" {}, depth {},", self.score(line.score, 0), line.depth));
@@ -214,7 +216,7 @@ fn board(position: &Position, paint: Paint) -> String {
         Paint::Plain => plain_board(position),
         Paint::Colored => paint::board(3, |square| piece_cell(position.piece_on(square))),
     };
-    let _ = writeln!(text, "\n{}", position.fen(false));
+    let _ = writeln!(text, "\n{}", position.fen(position.is_chess960()));
     let _ = writeln!(text, "{:?} to move, scores from White's point of view", position.side_to_move());
     text
 }

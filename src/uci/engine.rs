@@ -341,7 +341,8 @@ impl Engine {
             Paint::Plain => send!(self.output, "{position}"),
             Paint::Colored => {
                 let board = paint::board(3, |square| piece_cell(position.piece_on(square)));
-                send!(self.output, "{board}\nFen: {}\nKey: {:016x}", position.fen(false), position.key());
+                let fen = position.fen(position.is_chess960());
+                send!(self.output, "{board}\nFen: {fen}\nKey: {:016x}", position.key());
             }
         }
     }
@@ -623,7 +624,8 @@ impl Engine {
             send!(self.output, "info string {reason}");
             return;
         }
-        let (position, chess960) = (self.position.clone(), self.settings.chess960);
+        let position = self.position.clone();
+        let chess960 = self.settings.chess960 || position.is_chess960();
         let (output, event_sender) = (self.output.clone(), self.event_sender.clone());
         let signals = Arc::new(Signals::default());
         let count_signals = Arc::clone(&signals);

@@ -397,6 +397,20 @@ fn bad_input_is_reported_and_changes_nothing() {
     }
 }
 
+/// Without the option too, castling is told from the king's move to the same square.
+#[test]
+fn chess960_castling_is_divided_as_king_takes_rook() {
+    let fen = "4k3/8/8/8/8/8/8/5K1R w H - 0 1";
+    let divided = kiln(&["perft", "1", fen, "--divide"]);
+    let out = feed(&format!("position fen {fen}\ngo perft 1\nd"));
+    for text in [&divided, &out] {
+        assert_eq!((text.matches("f1g1: 1\n").count(), text.matches("f1h1: 1\n").count()), (1, 1), "{text}");
+    }
+    assert!(out.contains(&format!("Fen: {fen}\n")), "{out}");
+    let out = kiln(&["perft", "1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "--divide"]);
+    assert!(out.contains("e1g1: 1\n") && !out.contains("e1h1"), "{out}");
+}
+
 #[test]
 fn chess960_castling_in_both_notations() {
     let fen = "4k3/8/8/8/8/8/8/1R2K1R1 w BG - 0 1";

@@ -2,7 +2,7 @@
 //! answer in JSON (`rules.js`).
 
 use kiln::board::{CHESS960_POSITIONS, GameHistory, PgnGame, PgnReader, Position, Status};
-use kiln::types::{CastlingSide, Color, File, Move, MoveKind, Square};
+use kiln::types::{Color, Move, MoveKind, Square};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 
@@ -70,7 +70,7 @@ impl Line {
             Some(fen) => fen.trim().parse::<Position>().map_err(|error| error.to_string())?,
             None => Position::startpos(),
         };
-        let chess960 = question["chess960"].as_bool().unwrap_or(false) || !is_orthodox(&start);
+        let chess960 = question["chess960"].as_bool().unwrap_or(false) || start.is_chess960();
         let mut line =
             Self { position: start.clone(), start, history: GameHistory::new(), moves: Vec::new(), chess960 };
         for text in question["moves"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -87,16 +87,6 @@ impl Line {
         self.moves.push(mv);
         Ok(())
     }
-}
-
-/// Returns whether all castling rights are those of kings on the e-file and rooks in the corners.
-fn is_orthodox(position: &Position) -> bool {
-    Color::ALL.into_iter().all(|color| {
-        [(CastlingSide::King, File::H), (CastlingSide::Queen, File::A)].into_iter().all(|(side, corner)| {
-            let rook = position.castling().rook(color, side);
-            rook.is_none_or(|file| file == corner && position.king(color).file() == File::E)
-        })
-    })
 }
 
 /// Describes a move. Castling can be played by dropping the king on its target square and on the rook.
