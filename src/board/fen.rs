@@ -1,5 +1,5 @@
 //! Forsyth-Edwards notation (FEN). Parsing is strict: it rejects whatever cannot be a position of chess or Chess960,
-//! and says why.
+//! and says why. For FENs edited by hand there is [`Position::from_fen_lenient`].
 
 use super::Position;
 use crate::types::{CastlingSide, Color, File, Piece, PieceType, Rank, Square};
@@ -73,24 +73,8 @@ impl FromStr for Position {
     type Err = FenError;
 
     fn from_str(fen: &str) -> Result<Self, FenError> {
-        let field_count = || FenError::new(FenField::Whole, fen, "four to six fields");
-        let fields: Vec<&str> = fen.split_ascii_whitespace().collect();
-        let (&[placement, side, castling, en_passant], clocks) = fields.split_first_chunk().ok_or_else(field_count)?;
-        if clocks.len() > 2 {
-            return Err(field_count());
-        }
-        let color = match side {
-            "w" => Color::White,
-            "b" => Color::Black,
-            _ => return Err(FenError::new(FenField::SideToMove, side, "\"w\" or \"b\"")),
-        };
-        let halfmove_clock = parse_number(clocks.first(), 0, FenField::HalfmoveClock)?;
-        let fullmove_number = parse_number(clocks.get(1), 1, FenField::FullmoveNumber)?;
-        let mut position = Position::with_pieces(parse_placement(placement)?, color, halfmove_clock, fullmove_number)
-            .map_err(|expected| FenError::new(FenField::Placement, placement, &expected))?;
-        position.parse_castling(castling)?;
-        let target = position.parse_en_passant(en_passant)?;
-        position.finish(target).map_err(|expected| FenError::new(FenField::SideToMove, side, expected))
+        let (position, ignored) = Position::from_fen_lenient(fen)?;
+        ignored.into_iter().next().map_or(Ok(position), Err)
     }
 }
 
@@ -162,11 +146,54 @@ fn parse_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
 }
 
 impl Position {
-    fn parse_castling(&mut self, text: &str) -> Result<(), FenError> {
+    /// Parses a FEN as [`FromStr`] does, but ignores castling rights without king or rook in place, and an en passant
+    /// square that no pawn can just have passed: FENs edited by hand often keep them. Returns the position, and for
+    /// each field with something ignored the error that strict parsing reports.
+    ///
+    /// ```
+    /// use kiln::board::Position;
+    ///
+    /// let (position, ignored) = Position::from_fen_lenient("4k3/8/8/8/8/8/8/4K2R w KQkq e3 0 1")?;
+    /// assert_eq!(position.fen(false), "4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+    /// assert_eq!(ignored.iter().map(|error| error.text.as_str()).collect::<Vec<_>>(), ["Qkq", "e3"]);
+    /// # Ok::<(), kiln::board::FenError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If anything else is wrong.
+    pub fn from_fen_lenient(fen: &str) -> Result<(Self, Vec<FenError>), FenError> {
+        let field_count = || FenError::new(FenField::Whole, fen, "four to six fields");
+        let fields: Vec<&str> = fen.split_ascii_whitespace().collect();
+        let (&[placement, side, castling, en_passant], clocks) = fields.split_first_chunk().ok_or_else(field_count)?;
+        if clocks.len() > 2 {
+            return Err(field_count());
+        }
+        let color = match side {
+            "w" => Color::White,
+            "b" => Color::Black,
+            _ => return Err(FenError::new(FenField::SideToMove, side, "\"w\" or \"b\"")),
+        };
+        let halfmove_clock = parse_number(clocks.first(), 0, FenField::HalfmoveClock)?;
+        let fullmove_number = parse_number(clocks.get(1), 1, FenField::FullmoveNumber)?;
+        let mut position = Position::with_pieces(parse_placement(placement)?, color, halfmove_clock, fullmove_number)
+            .map_err(|expected| FenError::new(FenField::Placement, placement, &expected))?;
+        let mut ignored = Vec::from_iter(position.parse_castling(castling)?);
+        let target = position.parse_en_passant(en_passant)?.unwrap_or_else(|error| {
+            ignored.push(error);
+            None
+        });
+        let position =
+            position.finish(target).map_err(|expected| FenError::new(FenField::SideToMove, side, expected))?;
+        Ok((position, ignored))
+    }
+
+    /// Grants castling rights. Returns the error of those without king or rook in place.
+    fn parse_castling(&mut self, text: &str) -> Result<Option<FenError>, FenError> {
         let error = |expected| FenError::new(FenField::Castling, text, expected);
         if text == "-" {
-            return Ok(());
+            return Ok(None);
         }
+        let mut ignored: Option<FenError> = None;
         for letter in text.chars() {
             let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
             let home = Rank::First.relative(color);
@@ -178,19 +205,21 @@ impl Position {
                 file @ 'a'..='h' => File::from_letter(file).map(|file| Square::new(file, home)),
                 _ => return Err(error("\"-\", or letters KQkq, or files A-H and a-h of the rooks")),
             };
-            self.grant_castling(color, rook).map_err(error)?;
+            if let Err(expected) = self.grant_castling(color, rook) {
+                ignored.get_or_insert_with(|| FenError::new(FenField::Castling, "", expected)).text.push(letter);
+            }
         }
-        Ok(())
+        Ok(ignored)
     }
 
-    fn parse_en_passant(&self, text: &str) -> Result<Option<Square>, FenError> {
+    /// Returns the en passant square, or the error of one that no pawn can have passed.
+    fn parse_en_passant(&self, text: &str) -> Result<Result<Option<Square>, FenError>, FenError> {
         let error = |expected| FenError::new(FenField::EnPassant, text, expected);
         if text == "-" {
-            return Ok(None);
+            return Ok(Ok(None));
         }
         let target = Square::from_name(text).ok_or_else(|| error("\"-\" or a square such as e3"))?;
-        self.check_en_passant(target).map_err(error)?;
-        Ok(Some(target))
+        Ok(self.check_en_passant(target).map(|()| Some(target)).map_err(error))
     }
 
     /// Writes the position as a FEN. Castling rights are written `KQkq` where that is unambiguous and else as the

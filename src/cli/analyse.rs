@@ -1,6 +1,6 @@
 //! The arguments after `kiln analyse`.
 
-use super::read_number;
+use super::{read_fen, read_number};
 use kiln::board::{GameHistory, Position};
 use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
 use kiln::tools::analyse::Analysis;
@@ -40,7 +40,7 @@ fn read_position(text: &str) -> Result<(Position, GameHistory), String> {
     let start = words.by_ref().take_while(|&word| word != "moves").collect::<Vec<_>>().join(" ");
     let mut position = match start.as_str() {
         "" | "startpos" => Position::startpos(),
-        fen => fen.parse().map_err(|error| format!("{error}"))?,
+        fen => read_fen(fen)?,
     };
     let mut history = GameHistory::new();
     for word in words {

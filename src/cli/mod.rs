@@ -118,7 +118,7 @@ pub fn parse() -> Result<Task, lexopt::Error> {
         ["speedtest", ref numbers @ ..] => Task::Speedtest(read_speedtest(numbers)?),
         ["perft"] => return Err("perft needs a depth, as in: kiln perft 6".into()),
         ["perft", depth] => perft(depth, Position::startpos())?,
-        ["perft", depth, ref fen @ ..] => perft(depth, fen.join(" ").parse().map_err(|error| format!("{error}"))?)?,
+        ["perft", depth, ref fen @ ..] => perft(depth, read_fen(&fen.join(" "))?)?,
         ["tables"] => Task::Print(tables::describe(Paint::of_stdout())),
         ["tables", ref words @ ..] => Task::Print(tables::draw(words, Paint::of_stdout())?),
         [first, ..] if is_uci(first) => {
@@ -181,6 +181,15 @@ fn read_speedtest(words: &[&str]) -> Result<Speedtest, String> {
     let megabytes = number(1, "hash in MB", SPEEDTEST_HASH_PER_THREAD * threads, MAX_MEGABYTES)?;
     let seconds = number(2, "time in seconds", SPEEDTEST_SECONDS, MAX_SPEEDTEST_SECONDS)?;
     Ok(Speedtest { threads, megabytes, time: Duration::from_secs(seconds as u64) })
+}
+
+/// Parses a FEN, and says on standard error what is ignored in it.
+fn read_fen(text: &str) -> Result<Position, String> {
+    let (position, ignored) = Position::from_fen_lenient(text).map_err(|error| error.to_string())?;
+    for error in ignored {
+        eprintln!("kiln: ignored in the FEN: {error}");
+    }
+    Ok(position)
 }
 
 fn read_depth(text: &str) -> Result<u32, String> {

@@ -167,7 +167,8 @@ fn read_square(name: &str) -> Result<Square, String> {
 fn read_occupied(words: &[&str]) -> Result<Bitboard, String> {
     let text = words.join(" ");
     if text.contains('/') {
-        return text.parse().map(|position: Position| position.occupied()).map_err(|error| error.to_string());
+        let position = Position::from_fen_lenient(&text).map_err(|error| error.to_string())?.0;
+        return Ok(position.occupied());
     }
     if let Some(digits) = text.strip_prefix("0x") {
         let set = u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));

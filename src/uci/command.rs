@@ -58,6 +58,8 @@ pub enum Command {
 pub struct SetPosition {
     /// The starting position.
     pub start: Position,
+    /// What was ignored in its FEN, as [`Position::from_fen_lenient`] returns it.
+    pub ignored: Vec<FenError>,
     /// Moves in UCI notation, not yet checked for legality.
     pub moves: Vec<String>,
 }
@@ -191,11 +193,12 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
 }
 
 fn parse_position(mut words: Words) -> Result<SetPosition, ParseError> {
-    let start = match words.next() {
+    let fen = match words.next() {
         Some("startpos") => {
             return match words.next() {
                 None | Some("moves") => {
-                    Ok(SetPosition { start: Position::startpos(), moves: words.map(String::from).collect() })
+                    let (start, moves) = (Position::startpos(), words.map(String::from).collect());
+                    Ok(SetPosition { start, ignored: Vec::new(), moves })
                 }
                 Some(_) => Err(ParseError::Position),
             };
@@ -203,8 +206,8 @@ fn parse_position(mut words: Words) -> Result<SetPosition, ParseError> {
         Some("fen") => words.by_ref().take_while(|&word| word != "moves").collect::<Vec<_>>().join(" "),
         _ => return Err(ParseError::Position),
     };
-    let start = start.parse().map_err(ParseError::Fen)?;
-    Ok(SetPosition { start, moves: words.map(String::from).collect() })
+    let (start, ignored) = Position::from_fen_lenient(&fen).map_err(ParseError::Fen)?;
+    Ok(SetPosition { start, ignored, moves: words.map(String::from).collect() })
 }
 
 fn parse_go(mut words: Words) -> Result<Command, ParseError> {

@@ -460,6 +460,9 @@ impl Engine {
 
     /// Sets up a position. At an illegal move the position stays as it was.
     fn set_position(&mut self, set: SetPosition) {
+        for error in &set.ignored {
+            send!(self.output, "info string ignored in the FEN: {error}");
+        }
         let mut position = set.start;
         let mut history = GameHistory::new();
         let mut last_target = None;

@@ -1,6 +1,6 @@
 //! The commands genfens, analyse and speedtest, and UCI commands as arguments, tested through the built binary.
 
-use crate::common::{kiln, refusal};
+use crate::common::{kiln, refusal, run};
 use kiln::board::Position;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -102,6 +102,9 @@ fn an_analysis_without_a_terminal() {
     assert!(castled.contains("4k3/8/8/8/8/8/8/5RK1 b - - 1 1\n"), "{castled}");
     let promoted = moved("k7/4P3/8/8/8/8/8/4K3 w - - 0 1", "e7e8n");
     assert!(promoted.contains("k3N3/8/8/8/8/8/8/4K3 b - - 0 1\n"), "{promoted}");
+    let (succeeded, out, note) = run(&["analyse", "--depth", "1", "4k3/8/8/8/8/8/8/4K2R w KQkq e3 0 1"]);
+    assert!(succeeded && out.contains("\n4k3/8/8/8/8/8/8/4K2R w K - 0 1\n"), "{out}");
+    assert!(note.starts_with("kiln: ignored in the FEN: bad castling rights \"Qkq\": ") && note.lines().count() == 2);
     let over = |fen| kiln(&["analyse", fen]).lines().last().map(String::from);
     assert_eq!(over("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1").unwrap(), "Checkmate: White has won.");
     assert_eq!(over("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1").unwrap(), "Stalemate.");

@@ -79,7 +79,7 @@ fn invalid_fens_are_rejected_with_a_reason() {
         ("4k3/8/8/8/8/8/8/4K2R w Q - 0 1", Castling, "Q", right),
         ("4k3/8/8/8/8/8/8/4K2R w G - 0 1", Castling, "G", right),
         ("4k3/8/8/8/8/8/4K3/7R w K - 0 1", Castling, "K", "castling rights only for a king on its own first rank"),
-        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", Castling, "KH", "at most one right for each color and castling side"),
+        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", Castling, "H", "at most one right for each color and castling side"),
         ("4k3/8/8/8/4P3/8/8/4K3 b - e9 0 1", EnPassant, "e9", "\"-\" or a square such as e3"),
         ("4k3/8/8/8/4P3/8/8/4K3 w - e3 0 1", EnPassant, "e3", "a square on the third rank with Black to move, or on the sixth with White to move"),
         ("4k3/8/8/8/8/8/8/4K3 b - e3 0 1", EnPassant, "e3", passed),
@@ -95,5 +95,35 @@ fn invalid_fens_are_rejected_with_a_reason() {
         let error = fen.parse::<Position>().expect_err(fen);
         assert_eq!(error, FenError { field, text: text.into(), expected: expected.into() }, "{fen}");
         assert_eq!(error.to_string(), format!("bad {field} {text:?}: expected {expected}"));
+    }
+}
+
+/// FENs edited by hand keep castling rights and en passant squares that the position no longer has.
+#[test]
+fn lenient_parsing_ignores_what_is_not_in_place() {
+    let right = "a rook on the king's rank for each castling right";
+    let king = "castling rights only for a king on its own first rank";
+    let rank = "a square on the third rank with Black to move, or on the sixth with White to move";
+    for (fen, expected, ignored) in [
+        ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", vec![]),
+        ("4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", vec![("Qkq", right)]),
+        ("r3k2r/8/8/8/8/8/4K3/R6R w KQkq - 0 1", "r3k2r/8/8/8/8/8/4K3/R6R w kq - 0 1", vec![("KQ", king)]),
+        ("4k3/8/8/8/4P3/8/8/4K3 w K e3 0 2", "4k3/8/8/8/4P3/8/8/4K3 w - - 0 2", vec![("K", right), ("e3", rank)]),
+    ] {
+        let (position, errors) = Position::from_fen_lenient(fen).unwrap();
+        assert_eq!(position.fen(false), expected);
+        assert!(position.is_consistent());
+        let errors: Vec<_> = errors.iter().map(|error| (error.text.as_str(), error.expected.as_str())).collect();
+        assert_eq!(errors, ignored, "{fen}");
+        assert_eq!(
+            fen.parse::<Position>().map_err(|error| error.text),
+            match ignored.first() {
+                Some(&(text, _)) => Err(text.into()),
+                None => Ok(position),
+            }
+        );
+    }
+    for fen in ["4k3/8/8/8/8/8/8/4K2R w X - 0 1", "4k3/8/8/8/8/8/8/4K2R w K e9 0 1", "4k3/8/8/8/8/8/8/4R3 w - - 0 1"] {
+        assert_eq!(Position::from_fen_lenient(fen).unwrap_err(), fen.parse::<Position>().unwrap_err());
     }
 }

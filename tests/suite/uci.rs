@@ -397,6 +397,29 @@ fn bad_input_is_reported_and_changes_nothing() {
     }
 }
 
+/// FENs edited by hand keep castling rights and en passant squares. A GUI that sends one would play on with it.
+#[test]
+fn what_is_not_in_place_in_a_fen_is_ignored() {
+    let out = feed(
+        "position fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPPKPPP/RNBQ1BNR b KQkq e3 1 2 moves g8f6\nd\n\
+         position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e3 0 2\nd",
+    );
+    let notes: Vec<&str> = out.lines().filter(|line| line.starts_with("info string ")).collect();
+    assert_eq!(
+        notes,
+        [
+            "info string ignored in the FEN: bad castling rights \"KQ\": expected castling rights only for a king on its \
+             own first rank",
+            "info string ignored in the FEN: bad en passant square \"e3\": expected an empty square, with the empty \
+             square behind it from which the pawn came",
+            "info string ignored in the FEN: bad en passant square \"e3\": expected a square on the third rank with \
+             Black to move, or on the sixth with White to move",
+        ]
+    );
+    assert!(out.contains("Fen: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/8/PPPPKPPP/RNBQ1BNR w kq - 2 3\n"), "{out}");
+    assert!(out.contains("Fen: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 2\n"), "{out}");
+}
+
 /// Without the option too, castling is told from the king's move to the same square.
 #[test]
 fn chess960_castling_is_divided_as_king_takes_rook() {

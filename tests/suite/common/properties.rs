@@ -44,8 +44,15 @@ fn is_one_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains('\n')
 }
 
-/// Any text parses as a sound position or is rejected.
+/// Any text parses as a sound position or is rejected. Lenient parsing accepts more, and the same positions.
 pub fn fen(text: &str) {
+    match Position::from_fen_lenient(text) {
+        Ok((position, ignored)) => {
+            assert!(position.is_consistent());
+            assert_eq!(text.parse::<Position>().is_ok(), ignored.is_empty());
+        }
+        Err(error) => assert_eq!(text.parse::<Position>(), Err(error)),
+    }
     match text.parse::<Position>() {
         Ok(position) => {
             assert!(position.is_consistent());
