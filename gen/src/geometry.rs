@@ -14,7 +14,7 @@ pub const COMPASS: [Step; 8] = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -
 pub const ROOK: [Step; 4] = [(0, 1), (1, 0), (0, -1), (-1, 0)];
 /// The steps of a bishop.
 pub const BISHOP: [Step; 4] = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
-/// The steps of a knight, clockwise from NNE.
+/// The steps of a knight, clockwise from NNW.
 pub const KNIGHT: [Step; 8] = [(-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1)];
 
 /// Returns the square one step away, or `None` beyond the edge of the board.
