@@ -9,6 +9,25 @@ pub use crate::tables::reduction as base_reduction;
 #[cfg(feature = "tune")]
 pub use tuned::{base_reduction, refresh};
 
+#[cfg(all(test, not(feature = "tune")))]
+mod tests {
+    use super::super::parameters as p;
+    use super::*;
+
+    #[test]
+    fn reductions_follow_their_formula() {
+        for depth in 1..64 {
+            for number in 1..64 {
+                let logarithms = f64::from(depth).ln() * (number as f64).ln();
+                let expected = f64::from(p::lmr_base()) + 1024.0 * logarithms / (f64::from(p::lmr_divisor()) / 1000.0);
+                let error = f64::from(base_reduction(depth, number)) - expected;
+                assert!(error.abs() < 1.0, "{depth} {number}: off by {error}");
+                assert!(base_reduction(depth, number) <= base_reduction(depth + 1, number + 1));
+            }
+        }
+    }
+}
+
 #[cfg(feature = "tune")]
 mod tuned {
     use super::super::parameters as p;
