@@ -193,8 +193,7 @@ fn read_fen(text: &str) -> Result<Position, String> {
 }
 
 fn read_depth(text: &str) -> Result<u32, String> {
-    let depth = text.parse().ok().filter(|&depth| depth > 0);
-    depth.ok_or(format!("bad depth {text:?}: expected a whole number from 1"))
+    text.parse().map_err(|_| format!("bad depth {text:?}: expected a whole number"))
 }
 
 /// Parses the value of an option as a whole number in this range.

@@ -11,9 +11,10 @@ pub const MAX_DEPTH: u32 = 99;
 /// Checks a depth that a user has asked for.
 ///
 /// # Errors
-/// If it exceeds [`MAX_DEPTH`].
+/// If it is 0 or exceeds [`MAX_DEPTH`].
 pub fn check_depth(depth: u32) -> Result<(), String> {
-    if depth <= MAX_DEPTH { Ok(()) } else { Err(format!("the depth of perft is at most {MAX_DEPTH}")) }
+    let is_allowed = (1..=MAX_DEPTH).contains(&depth);
+    if is_allowed { Ok(()) } else { Err(format!("the depth of perft must be from 1 to {MAX_DEPTH}")) }
 }
 
 /// Returns the number of move sequences of length `depth`. Counts the moves of the last ply without making them.
@@ -55,7 +56,8 @@ pub struct Progress {
     pub leaves: AtomicU64,
 }
 
-/// Runs [`perft`] for each legal move, on several threads; `depth` includes that move.
+/// Runs [`perft`] for each legal move, on several threads; `depth` includes that move, so it is at least 1, and 0 counts
+/// as 1.
 ///
 /// # Panics
 /// If the system refuses a thread.

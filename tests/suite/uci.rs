@@ -801,13 +801,14 @@ fn bad_limits_are_reported_and_the_search_ends() {
 }
 
 #[test]
-fn perft_refuses_great_depths() {
-    for command in ["perft 100", "go perft 99999", "perft 4294967296"] {
-        assert_eq!(feed(command), "info string the depth of perft is at most 99\n", "{command}");
+fn perft_refuses_depths_out_of_range() {
+    let expected = "the depth of perft must be from 1 to 99";
+    for command in ["perft 100", "go perft 99999", "perft 4294967296", "perft 0", "go perft -1"] {
+        assert_eq!(feed(command), format!("info string {expected}\n"), "{command}");
     }
-    let out = Command::new(env!("CARGO_BIN_EXE_kiln")).args(["perft", "3000"]).output().unwrap();
-    assert!(!out.status.success());
-    assert_eq!(String::from_utf8_lossy(&out.stderr), "kiln: the depth of perft is at most 99\n");
+    for depth in ["3000", "0"] {
+        assert_eq!(refusal(&["perft", depth]), expected);
+    }
 }
 
 #[test]
@@ -941,7 +942,7 @@ fn commands_as_arguments() {
     assert!(kiln(&["perft", "2", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"]).starts_with("191 nodes "));
     assert!(kiln(&["tables"]).contains("slider_attacks"));
     for (bad, reason) in [
-        (&["perft", "0"][..], "bad depth \"0\""),
+        (&["perft", "x"][..], "bad depth \"x\": expected a whole number"),
         (&["perft", "1", "8/8"], "four to six fields"),
         (&["perft", "1", "--threads", "0"], "expected a whole number from 1 to 1024"),
         (&["bench", "--divide"], "are for perft"),
