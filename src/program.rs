@@ -54,10 +54,7 @@ fn run(task: Task) -> io::Result<()> {
         })?,
         Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
         Task::Speedtest(test) => print_lines(|print| speedtest(&test, &Network::embedded(), print))?,
-        Task::Bench(depth) => print_lines(|print| {
-            bench::bench(depth, &Network::embedded(), print);
-            Ok::<_, String>(())
-        })?,
+        Task::Bench(depth) => print_lines(|print| bench::bench(depth, &Network::embedded(), print))?,
         Task::Perft(perft) => {
             let Perft { position, depth, threads, divide } = *perft;
             let (counts, time) = watch_perft(&position, depth, threads);

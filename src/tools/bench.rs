@@ -2,8 +2,7 @@
 
 use crate::board::Position;
 use crate::nnue::Network;
-use crate::search::Limits;
-use crate::search::Session;
+use crate::search::{Limits, MAX_PLY, Session};
 use std::time::Instant;
 
 /// The default depth in plies: two to three seconds, long enough to measure the speed of a machine.
@@ -33,12 +32,16 @@ const POSITIONS: [&str; 16] = [
 
 /// Searches fixed positions to the same depth, each with an empty transposition table. Passes lines of text to `print`;
 /// the last is `N nodes N nps`.
-pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str)) {
-    let limits = Limits { depth: Some(depth.unwrap_or(DEFAULT_DEPTH)), ..Limits::default() };
-    let mut session = match Session::new(network, HASH, 1) {
-        Ok(session) => session,
-        Err(error) => return print(&error.to_string()),
-    };
+///
+/// # Errors
+/// If the depth is 0 or exceeds [`MAX_PLY`], or the system refuses the memory.
+pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
+    let depth = depth.unwrap_or(DEFAULT_DEPTH);
+    if !(1..=MAX_PLY as u32).contains(&depth) {
+        return Err(format!("the depth of bench must be from 1 to {MAX_PLY}"));
+    }
+    let limits = Limits { depth: Some(depth), ..Limits::default() };
+    let mut session = Session::new(network, HASH, 1).map_err(|error| error.to_string())?;
     let start = Instant::now();
     let mut nodes = 0;
     for fen in POSITIONS {
@@ -52,4 +55,5 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
     print(crate::search::statistics_table().trim_end());
     let nps = (nodes as f64 / start.elapsed().as_secs_f64()) as u64;
     print(&format!("{nodes} nodes {nps} nps"));
+    Ok(())
 }

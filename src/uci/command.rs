@@ -112,6 +112,8 @@ pub enum ParseError {
     Position,
     /// `setoption` without `name`.
     SetOption,
+    /// A word follows the depth of `bench`.
+    Bench(String),
 }
 
 impl fmt::Display for ParseError {
@@ -127,6 +129,7 @@ impl fmt::Display for ParseError {
                 write!(f, "expected \"position startpos\" or \"position fen FEN\", then nothing or \"moves\"")
             }
             Self::SetOption => write!(f, "\"setoption\" must be followed by \"name\""),
+            Self::Bench(word) => write!(f, "unexpected word {word:?}: \"bench\" takes only a depth"),
         }
     }
 }
@@ -175,8 +178,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
             "setoption" => parse_option(line, words)?,
             "d" => Command::Display,
             "eval" => Command::Eval,
-            "bench" if words.peek().is_none() => Command::Bench(None),
-            "bench" => Command::Bench(Some(number(word, &mut words)?)),
+            "bench" => parse_bench(words)?,
             "genfens" => Command::GenFens(words.collect::<Vec<_>>().join(" ")),
             "help" => Command::Help,
             "compiler" => Command::Compiler,
@@ -266,6 +268,14 @@ fn parse_go(mut words: Words) -> Result<Command, ParseError> {
         }
     }
     Ok(Command::Go(go))
+}
+
+fn parse_bench(mut words: Words) -> Result<Command, ParseError> {
+    if words.peek().is_none() {
+        return Ok(Command::Bench(None));
+    }
+    let depth = number("bench", &mut words)?;
+    words.next().map_or(Ok(Command::Bench(Some(depth))), |word| Err(ParseError::Bench(word.into())))
 }
 
 /// Parses `name NAME [value VALUE]`. Both may contain spaces; the value, which may be a path, keeps runs of spaces.
@@ -371,6 +381,7 @@ mod tests {
         let go = go("go wtime btime 300 depth");
         assert_eq!((go.time, go.errors.len()), ([None, Some(Duration::from_millis(300))], 2));
         assert_eq!(parse("bench x"), Err(error("bench", "x")));
+        assert_eq!(parse("bench 1 2"), Err(ParseError::Bench("2".into())));
         assert_eq!(parse("perft"), Err(error("perft", "")));
         assert_eq!(parse("go perft x"), Err(error("perft", "x")));
     }

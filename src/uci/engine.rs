@@ -295,7 +295,11 @@ impl Engine {
             }
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
-            Command::Bench(depth) => bench::bench(depth, &self.network, |line| send!(self.output, "{line}")),
+            Command::Bench(depth) => {
+                if let Err(reason) = bench::bench(depth, &self.network, |line| send!(self.output, "{line}")) {
+                    send!(self.output, "info string {reason}");
+                }
+            }
             #[cfg(not(feature = "tools"))]
             Command::GenFens(_) => send!(self.output, "info string genfens needs a build with the feature \"tools\""),
             #[cfg(feature = "tools")]

@@ -812,6 +812,16 @@ fn perft_refuses_depths_out_of_range() {
 }
 
 #[test]
+fn bench_refuses_depths_out_of_range_and_further_words() {
+    let range = "the depth of bench must be from 1 to 200";
+    let extra = "unexpected word \"2\": \"bench\" takes only a depth";
+    for (words, expected) in [("bench 0", range), ("bench 201", range), ("bench 1 2", extra)] {
+        assert_eq!(feed(words), format!("info string {expected}\n"));
+    }
+    assert_eq!(refusal(&["bench", "300"]), range);
+}
+
+#[test]
 fn perft_can_be_stopped() {
     let mut kiln = Kiln::start();
     kiln.send("go perft 50");
