@@ -1,6 +1,6 @@
 //! The arguments after `kiln analyse`.
 
-use super::{read_fen, read_number};
+use super::{Arguments, read_fen};
 use kiln::board::{GameHistory, Position};
 use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
 use kiln::tools::analyse::Analysis;
@@ -12,18 +12,18 @@ use std::time::Duration;
 pub const DEFAULT_HASH: usize = 256;
 
 /// Parses the arguments after `analyse`. Returns `None` if they ask for help.
-pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Box<Analysis>>, lexopt::Error> {
+pub fn parse(arguments: &mut Arguments) -> Result<Option<Box<Analysis>>, lexopt::Error> {
     let mut words = Vec::new();
     let mut limits = Limits::default();
     let (mut multi_pv, mut megabytes, mut threads) = (1, DEFAULT_HASH, 1);
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
-            Long("time") => limits.movetime = Some(arguments.value()?.parse_with(read_seconds)?),
-            Long("depth") => limits.depth = Some(read_number(arguments, 1..=MAX_PLY as u32)?),
-            Long("lines") => multi_pv = read_number(arguments, 1..=MAX_MULTI_PV)?,
-            Long("hash") => megabytes = read_number(arguments, 1..=MAX_MEGABYTES)?,
-            Long("threads") => threads = read_number(arguments, 1..=MAX_THREADS)?,
+            Long("time") => limits.movetime = Some(arguments.parse(read_seconds)?),
+            Long("depth") => limits.depth = Some(arguments.number(1..=MAX_PLY as u32)?),
+            Long("lines") => multi_pv = arguments.number(1..=MAX_MULTI_PV)?,
+            Long("hash") => megabytes = arguments.number(1..=MAX_MEGABYTES)?,
+            Long("threads") => threads = arguments.number(1..=MAX_THREADS)?,
             Value(word) => words.push(word.string()?),
             _ => return Err(argument.unexpected()),
         }

@@ -1,6 +1,6 @@
 //! The arguments after `kiln datagen` and `kiln data`.
 
-use super::read_number;
+use super::Arguments;
 use kiln::data::MAX_PV_PLIES;
 use kiln::tools::MAX_THREADS;
 use kiln::tools::data::Task;
@@ -17,7 +17,7 @@ pub struct Datagen {
 }
 
 /// Parses the arguments after `datagen`. Returns `None` if they ask for help.
-pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, lexopt::Error> {
+pub fn datagen(arguments: &mut Arguments) -> Result<Option<Box<Datagen>>, lexopt::Error> {
     let mut folder = None;
     let mut network = None;
     let mut positions = None;
@@ -26,22 +26,22 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
-            Long("positions") => positions = Some(read_number(arguments, 1..=1_000_000_000_000)?),
-            Long("shard") => settings.shard_positions = read_number(arguments, 1..=2_000_000)?,
-            Long("nodes") => settings.soft_nodes = read_number(arguments, 1..=1_000_000_000)?,
-            Long("threads") => settings.threads = read_number(arguments, 1..=MAX_THREADS)?,
-            Long("seed") => settings.seed = read_number(arguments, 0..=u64::MAX)?,
-            Long("frc") => settings.frc_percent = read_number(arguments, 0..=100)?,
+            Long("positions") => positions = Some(arguments.number(1..=1_000_000_000_000)?),
+            Long("shard") => settings.shard_positions = arguments.number(1..=2_000_000)?,
+            Long("nodes") => settings.soft_nodes = arguments.number(1..=1_000_000_000)?,
+            Long("threads") => settings.threads = arguments.number(1..=MAX_THREADS)?,
+            Long("seed") => settings.seed = arguments.number(0..=u64::MAX)?,
+            Long("frc") => settings.frc_percent = arguments.number(0..=100)?,
             Long("book") => settings.book = Some(PathBuf::from(arguments.value()?)),
-            Long("book-percent") => book_percent = Some(read_number(arguments, 0..=100)?),
-            Long("adjudicate-pieces") => settings.adjudicate_pieces = read_number(arguments, 0..=32)?,
-            Long("pv-plies") => settings.pv_plies = read_number(arguments, 1..=MAX_PV_PLIES)?,
-            Long("branches") => settings.branches = read_number(arguments, 0..=1000)?,
-            Long("tree-nodes") => settings.tree_nodes = read_number(arguments, 0..=1_000_000)?,
-            Long("backward-nodes") => settings.backward_nodes = read_number(arguments, 0..=1_000_000_000)?,
-            Long("backward-every") => settings.backward_every = read_number(arguments, 1..=1000)?,
-            Long("end-pieces") => settings.end_pieces = read_number(arguments, 0..=32)?,
-            Long("hash") => settings.hash = read_number(arguments, 1..=1024)?,
+            Long("book-percent") => book_percent = Some(arguments.number(0..=100)?),
+            Long("adjudicate-pieces") => settings.adjudicate_pieces = arguments.number(0..=32)?,
+            Long("pv-plies") => settings.pv_plies = arguments.number(1..=MAX_PV_PLIES)?,
+            Long("branches") => settings.branches = arguments.number(0..=1000)?,
+            Long("tree-nodes") => settings.tree_nodes = arguments.number(0..=1_000_000)?,
+            Long("backward-nodes") => settings.backward_nodes = arguments.number(0..=1_000_000_000)?,
+            Long("backward-every") => settings.backward_every = arguments.number(1..=1000)?,
+            Long("end-pieces") => settings.end_pieces = arguments.number(0..=32)?,
+            Long("hash") => settings.hash = arguments.number(1..=1024)?,
             Long("commit") => settings.commit = Some(arguments.value()?.string()?),
             Long("network") => network = Some(PathBuf::from(arguments.value()?)),
             Value(path) if folder.is_none() => folder = Some(PathBuf::from(path)),
@@ -68,13 +68,13 @@ pub fn datagen(arguments: &mut lexopt::Parser) -> Result<Option<Box<Datagen>>, l
 }
 
 /// Parses the arguments after `data`. Returns `None` if they ask for help.
-pub fn data(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
+pub fn data(arguments: &mut Arguments) -> Result<Option<Task>, lexopt::Error> {
     let mut words = Vec::new();
     let (mut seed, mut svg) = (None, None);
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
-            Long("seed") => seed = Some(arguments.value()?.parse()?),
+            Long("seed") => seed = Some(arguments.number(0..=u64::MAX)?),
             Long("svg") => svg = Some(PathBuf::from(arguments.value()?)),
             Value(word) => words.push(word),
             _ => return Err(argument.unexpected()),

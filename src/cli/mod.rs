@@ -18,6 +18,7 @@ use kiln::tools::speedtest::Speedtest;
 use kiln::tools::{MAX_THREADS, tables};
 use kiln::uci::{self, Command, ParseError};
 use lexopt::prelude::*;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -70,14 +71,14 @@ pub struct Perft {
 /// # Errors
 /// In one sentence that says which argument is wrong and what is allowed.
 pub fn parse() -> Result<Task, lexopt::Error> {
-    let mut arguments = lexopt::Parser::from_env();
+    let mut arguments = Arguments { parser: lexopt::Parser::from_env(), option: None };
     let mut words = Vec::new();
     let (mut threads, mut divide) = (None, false);
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(Task::Print(help::help())),
             Short('V') | Long("version") => return Ok(Task::Version),
-            Long("threads") => threads = Some(read_number(&mut arguments, 1..=MAX_THREADS)?),
+            Long("threads") => threads = Some(arguments.number(1..=MAX_THREADS)?),
             Long("divide") => divide = true,
             Value(word) if words.is_empty() && threads.is_none() && !divide => {
                 // These commands parse their own arguments, among them file names, which need not be Unicode.
@@ -196,13 +197,39 @@ fn read_depth(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("bad depth {text:?}: expected a whole number"))
 }
 
-/// Parses the value of an option as a whole number in this range.
-fn read_number<T>(arguments: &mut lexopt::Parser, range: RangeInclusive<T>) -> Result<T, lexopt::Error>
-where
-    T: FromStr + PartialOrd + Display,
-{
-    arguments.value()?.parse_with(|text| {
-        let number = text.parse().ok().filter(|number| range.contains(number));
-        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
-    })
+/// The arguments of the program that are still to be parsed.
+struct Arguments {
+    parser: lexopt::Parser,
+    /// The last long option, without dashes, for error messages.
+    option: Option<String>,
+}
+
+impl Arguments {
+    fn next(&mut self) -> Result<Option<lexopt::Arg<'_>>, lexopt::Error> {
+        let argument = self.parser.next()?;
+        if let Some(Long(name)) = argument {
+            self.option = Some(name.into());
+        }
+        Ok(argument)
+    }
+
+    /// Returns the value of the last option.
+    fn value(&mut self) -> Result<OsString, lexopt::Error> {
+        self.parser.value()
+    }
+
+    /// Parses the value of the last option. The error names the option and quotes the value.
+    fn parse<T, E: Display>(&mut self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, lexopt::Error> {
+        let text = self.value()?.string()?;
+        let option = self.option.as_deref().unwrap_or_default();
+        parse(&text).map_err(|error| format!("bad value {text:?} for --{option}: {error}").into())
+    }
+
+    /// Parses the value of the last option as a whole number in this range.
+    fn number<T: FromStr + PartialOrd + Display>(&mut self, range: RangeInclusive<T>) -> Result<T, lexopt::Error> {
+        self.parse(|text| {
+            let number = text.parse().ok().filter(|number| range.contains(number));
+            number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
+        })
+    }
 }

@@ -1,37 +1,33 @@
 //! The arguments after `kiln net`.
 
-use super::read_number;
+use super::Arguments;
 use kiln::tools::net::Task;
-use kiln_gen::network::{Activations, Head, Header, MAX_OUTPUT_BUCKETS, equal_output_buckets};
+use kiln_gen::network::{Activations, Head, Header, MAX_OUTPUT_BUCKETS, Threats, equal_output_buckets};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Parses the arguments after `net`. Returns `None` if they ask for help.
-pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Error> {
+pub fn parse(arguments: &mut Arguments) -> Result<Option<Task>, lexopt::Error> {
     let mut words = Vec::new();
     let (mut header, mut hidden, mut pairwise) = (Header::plain(0), None, false);
     header.provenance.description = "imported from bullet's quantised.bin".into();
-    let mut last_option = None;
     while let Some(argument) = arguments.next()? {
-        if let Long(name) = argument {
-            last_option = Some(name.to_owned());
-        }
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("mirrored") => header.inputs.mirrored = true,
             Long("merged-kings") => header.inputs.merged_kings = true,
-            Long("threats") => header.inputs.threats = arguments.value()?.parse()?,
-            Long("layers") => header.head = arguments.value()?.parse_with(read_layers)?,
+            Long("threats") => header.inputs.threats = arguments.parse(read_threats)?,
+            Long("layers") => header.head = arguments.parse(read_layers)?,
             Long("pairwise") => pairwise = true,
-            Long("hidden") => hidden = Some(read_number(arguments, 0..=u32::MAX)?),
+            Long("hidden") => hidden = Some(arguments.number(0..=u32::MAX)?),
             Long("king-buckets") => header.inputs.king_buckets = read_king_buckets(arguments.value()?)?,
             Long("output-buckets") => {
-                header.output_buckets = equal_output_buckets(read_number(arguments, 1..=MAX_OUTPUT_BUCKETS as u8)?);
+                header.output_buckets = equal_output_buckets(arguments.number(1..=MAX_OUTPUT_BUCKETS as u8)?);
             }
-            Long("qa") => header.qa = read_number(arguments, 0..=u16::MAX)?,
-            Long("qb") => header.qb = read_number(arguments, 0..=u16::MAX)?,
-            Long("scale") => header.scale = read_number(arguments, 0..=u16::MAX)?,
+            Long("qa") => header.qa = arguments.number(0..=u16::MAX)?,
+            Long("qb") => header.qb = arguments.number(0..=u16::MAX)?,
+            Long("scale") => header.scale = arguments.number(0..=u16::MAX)?,
             Long("name") => header.name = arguments.value()?.string()?,
             Value(word) => words.push(word),
             _ => return Err(argument.unexpected()),
@@ -40,7 +36,7 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
     let mut words = words.into_iter();
     let action = words.next().unwrap_or_default();
     let files: Vec<PathBuf> = words.map(PathBuf::from).collect();
-    if let Some(option) = last_option.filter(|_| action != "import") {
+    if let Some(option) = arguments.option.as_ref().filter(|_| action != "import") {
         return Err(format!("--{option} is for kiln net import").into());
     }
     Ok(Some(match (action.to_str(), &files[..]) {
@@ -78,9 +74,13 @@ pub fn parse(arguments: &mut lexopt::Parser) -> Result<Option<Task>, lexopt::Err
     }))
 }
 
+fn read_threats(text: &str) -> Result<Threats, String> {
+    text.parse().map_err(|_| "expected none, states or pairs".into())
+}
+
 fn read_layers(text: &str) -> Result<Head, String> {
     let widths = text.split_once(',').and_then(|(first, second)| Some((first.parse().ok()?, second.parse().ok()?)));
-    let (first, second) = widths.ok_or(format!("bad layers {text:?}: expected two widths, as in 16,32"))?;
+    let (first, second) = widths.ok_or("expected two widths, as in 16,32")?;
     Ok(Head::Layers { inputs: Activations::Squares, first, second })
 }
 

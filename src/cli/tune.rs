@@ -1,25 +1,25 @@
 //! The arguments after `kiln tune`.
 
-use super::read_number;
+use super::Arguments;
 use kiln::tools::MAX_THREADS;
 use kiln::tools::tune::{Settings, select, tunables};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
 /// Parses the arguments after `tune`. Returns `None` if they ask for help.
-pub fn tune(arguments: &mut lexopt::Parser) -> Result<Option<Box<Settings>>, lexopt::Error> {
+pub fn tune(arguments: &mut Arguments) -> Result<Option<Box<Settings>>, lexopt::Error> {
     let (mut folder, mut games, mut book, mut parameters) = (None, None, None, None);
     let mut settings = Settings::default();
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
-            Long("games") => games = Some(read_number(arguments, 2..=1_000_000_000)?),
-            Long("nodes") => settings.pace = arguments.value()?.parse_with(str::parse)?,
-            Long("threads") => settings.threads = read_number(arguments, 1..=MAX_THREADS)?,
+            Long("games") => games = Some(arguments.number(2..=1_000_000_000)?),
+            Long("nodes") => settings.pace = arguments.parse(str::parse)?,
+            Long("threads") => settings.threads = arguments.number(1..=MAX_THREADS)?,
             Long("book") => book = Some(PathBuf::from(arguments.value()?)),
             Long("parameters") => parameters = Some(arguments.value()?.string()?),
-            Long("rate") => settings.rate = arguments.value()?.parse_with(read_rate)?,
-            Long("seed") => settings.seed = read_number(arguments, 0..=u64::MAX)?,
+            Long("rate") => settings.rate = arguments.parse(read_rate)?,
+            Long("seed") => settings.seed = arguments.number(0..=u64::MAX)?,
             Value(path) if folder.is_none() => folder = Some(PathBuf::from(path)),
             _ => return Err(argument.unexpected()),
         }
@@ -36,7 +36,7 @@ pub fn tune(arguments: &mut lexopt::Parser) -> Result<Option<Box<Settings>>, lex
 }
 
 /// Parses the names after `tune-games`.
-pub fn names(arguments: &mut lexopt::Parser) -> Result<Vec<String>, lexopt::Error> {
+pub fn names(arguments: &mut Arguments) -> Result<Vec<String>, lexopt::Error> {
     let mut names = Vec::new();
     while let Some(argument) = arguments.next()? {
         match argument {

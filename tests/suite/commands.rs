@@ -111,8 +111,8 @@ fn an_analysis_without_a_terminal() {
     for (bad, expected) in [
         (vec!["8/8 w"], "bad FEN \"8/8 w\""),
         (vec!["moves", "e4", "e4"], "illegal move \"e4\""),
-        (vec!["--time", "0"], "expected a time in seconds"),
-        (vec!["--lines", "0"], "expected a whole number from 1 to 256"),
+        (vec!["--time", "0"], "bad value \"0\" for --time: expected a time in seconds"),
+        (vec!["--lines", "0"], "bad value \"0\" for --lines: expected a whole number from 1 to 256"),
     ] {
         let error = refusal(&[&["analyse"], &bad[..]].concat());
         assert!(error.contains(expected), "{error}");

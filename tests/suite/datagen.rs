@@ -691,7 +691,10 @@ fn bad_arguments_are_refused() {
             "datagen F",
             "datagen needs --positions, the number of positions, as in: kiln datagen games --positions 1000000",
         ),
-        ("datagen F --positions 0", "expected a whole number from 1 to 1000000000000"),
+        (
+            "datagen F --positions 0",
+            "bad value \"0\" for --positions: expected a whole number from 1 to 1000000000000",
+        ),
         ("datagen F --positions 1 --nodes 0", "expected a whole number from 1 to 1000000000"),
         ("datagen F --positions 1 --frc 101", "expected a whole number from 0 to 100"),
         ("datagen F --positions 1 --threads 0", "expected a whole number from 1 to 1024"),
@@ -717,6 +720,7 @@ fn bad_arguments_are_refused() {
         ("data stat /nowhere", "/nowhere: it cannot be read: "),
         ("data verify F --svg x", "--svg is for kiln data stat"),
         ("data verify F --seed 1", "--seed is for kiln data shuffle"),
+        ("data shuffle F --seed x", "bad value \"x\" for --seed: expected a whole number from 0 to "),
     ] {
         let error = refusal(&text.split(' ').map(|word| if word == "F" { path } else { word }).collect::<Vec<_>>());
         assert!(error.contains(expected), "{text}: {error}");

@@ -132,12 +132,13 @@ fn exchange_with_bullet() {
     };
     for (options, reason) in [
         (&[][..], "net import needs --hidden, "),
-        (&["--hidden", "wide"], "expected a whole number from 0 to 4294967295"),
+        (&["--hidden", "wide"], "bad value \"wide\" for --hidden: expected a whole number from 0 to 4294967295"),
         (&["--hidden", "33"], "hidden is 33, expected 32 to 2048 in steps of 32"),
         (&["--hidden", "64", "--qa", "65536"], "expected a whole number from 0 to 65535"),
         (&["--hidden", "64", "--qa", "256"], "qa is 256, expected 1 to 255"),
         (&["--hidden", "64", "--output-buckets", "0"], "expected a whole number from 1 to 8"),
-        (&["--hidden", "64", "--layers", "16"], "bad layers \"16\": expected two widths, as in 16,32"),
+        (&["--hidden", "64", "--layers", "16"], "bad value \"16\" for --layers: expected two widths, as in 16,32"),
+        (&["--hidden", "64", "--threats", "x"], "bad value \"x\" for --threats: expected none, states or pairs"),
         (&["--hidden", "64", "--layers", "8,32"], "first is 8, expected 16 or 32"),
         (&["--hidden", "64", "--pairwise"], "--pairwise is for networks with --layers"),
         (&["--hidden", "64", "--king-buckets", "0,1"], "expected 64 numbers from 0 to 63 "),

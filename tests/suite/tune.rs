@@ -102,8 +102,8 @@ fn sides_that_change_places_change_the_sign() {
 fn bad_arguments_are_refused() {
     let folder = scratch("arguments");
     for (more, expected) in [
-        ("--games 1", "expected a whole number from 2 to 1000000000"),
-        ("--games 4 --rate 0", "expected a number above 0, at most 1"),
+        ("--games 1", "bad value \"1\" for --games: expected a whole number from 2 to 1000000000"),
+        ("--games 4 --rate 0", "bad value \"0\" for --rate: expected a number above 0, at most 1"),
         ("--games 4 --rate NaN", "expected a number above 0, at most 1"),
         ("--games 4 --parameters lmr_*,nonsense", "\"nonsense\" matches no parameter"),
         ("--games 4 --parameters time_soft", "\"time_soft\" has no effect at a fixed number of nodes"),

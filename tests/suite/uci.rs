@@ -954,7 +954,7 @@ fn commands_as_arguments() {
     for (bad, reason) in [
         (&["perft", "x"][..], "bad depth \"x\": expected a whole number"),
         (&["perft", "1", "8/8"], "four to six fields"),
-        (&["perft", "1", "--threads", "0"], "expected a whole number from 1 to 1024"),
+        (&["perft", "1", "--threads", "0"], "bad value \"0\" for --threads: expected a whole number from 1 to 1024"),
         (&["bench", "--divide"], "are for perft"),
         (&["nonsense"], "unknown command \"nonsense\""),
         (&["--nonsense"], "--nonsense"),
