@@ -957,6 +957,7 @@ fn commands_as_arguments() {
         (&["perft", "1", "--threads", "0"], "bad value \"0\" for --threads: expected a whole number from 1 to 1024"),
         (&["bench", "--divide"], "are for perft"),
         (&["nonsense"], "unknown command \"nonsense\""),
+        (&["analyze", "--depth", "3"], "unknown command \"analyze\""),
         (&["--nonsense"], "--nonsense"),
     ] {
         let error = refusal(bad);
