@@ -119,12 +119,13 @@ struct ShardWriter<'a> {
 }
 
 impl<'a> ShardWriter<'a> {
-    /// Creates a writer for a folder without shards. Collects the runs and imports that the sidecars of the inputs
-    /// list.
+    /// Creates a writer for a folder without shards, which it creates with the first shard. Collects the runs and
+    /// imports that the sidecars of the inputs list.
     fn new(folder: &'a Path, files: &[PathBuf]) -> Result<Self, GameFileError> {
-        fs::create_dir_all(folder)
-            .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
-        if shards(folder).is_ok() {
+        if folder.exists() && !folder.is_dir() {
+            return Err(GameFileError::of_file(folder, "this is not a folder"));
+        }
+        if folder.is_dir() && shards(folder).is_ok() {
             return Err(GameFileError::of_file(folder, "this folder already holds shards; use another folder"));
         }
         fn add<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
@@ -163,6 +164,8 @@ impl<'a> ShardWriter<'a> {
     }
 
     fn save(&mut self) -> Result<(), GameFileError> {
+        let refuse = |error| GameFileError::of_file(self.folder, format!("the folder cannot be created: {error}"));
+        fs::create_dir_all(self.folder).map_err(refuse)?;
         std::mem::take(&mut self.shard).save(self.folder, self.saved, &self.runs, &self.imports)?;
         self.saved += 1;
         Ok(())

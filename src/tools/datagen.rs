@@ -162,13 +162,13 @@ pub fn datagen(
     mut print: impl FnMut(&str),
 ) -> Result<(), GameFileError> {
     let folder = &settings.folder;
-    fs::create_dir_all(folder)
-        .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
-    let _lock = lock(folder, "kiln datagen")?;
     let book = settings.book.as_deref().map(Book::read).transpose();
     let book = book
         .and_then(|book| book.as_ref().map_or(Ok(()), Book::check).map(|()| book))
         .map_err(|error| GameFileError::of_file(folder, error))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
+    let _lock = lock(folder, "kiln datagen")?;
     let run = settings.run(network, book.as_ref());
     let quotas: Vec<u64> = (0..settings.positions.div_ceil(settings.shard_positions))
         .map(|index| settings.shard_positions.min(settings.positions - index * settings.shard_positions))

@@ -575,6 +575,11 @@ fn games_in_pgn_are_imported() {
     fs::write(&unscored, "").unwrap();
     assert!(refused(&unscored).ends_with("b.pgn: there is no game in it"));
     assert!(refused("/nowhere.pgn").starts_with("/nowhere.pgn: it cannot be read: "));
+    for command in ["merge", "shuffle"] {
+        assert!(refusal(&["data", command, &other, &pgn]).contains("not compressed by zstd"));
+    }
+    assert!(!Path::new(&other).exists(), "inputs are read first");
+    assert!(refusal(&["data", "merge", &pgn, &to]).ends_with("a.pgn: this is not a folder"));
     assert!(refusal(&["data", "import", &to, &pgn]).ends_with("this folder already holds shards; use another folder"));
 }
 
@@ -691,10 +696,7 @@ fn bad_arguments_are_refused() {
             "datagen F",
             "datagen needs --positions, the number of positions, as in: kiln datagen games --positions 1000000",
         ),
-        (
-            "datagen F --positions 0",
-            "bad value \"0\" for --positions: expected a whole number from 1 to 1000000000000",
-        ),
+        ("datagen F --positions 0", "bad value \"0\" for --positions: expected a whole number from 1 to 1000000000000"),
         ("datagen F --positions 1 --nodes 0", "expected a whole number from 1 to 1000000000"),
         ("datagen F --positions 1 --frc 101", "expected a whole number from 0 to 100"),
         ("datagen F --positions 1 --threads 0", "expected a whole number from 1 to 1024"),
@@ -726,4 +728,7 @@ fn bad_arguments_are_refused() {
         assert!(error.contains(expected), "{text}: {error}");
     }
     assert!(!contents(&folder).keys().any(|name| name.to_string_lossy().ends_with(SUFFIX)));
+    let new = folder.join("new");
+    refusal(&["datagen", new.to_str().unwrap(), "--positions", "1", "--book", "/nowhere"]);
+    assert!(!new.exists(), "the book is read first");
 }
