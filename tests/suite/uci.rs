@@ -940,7 +940,7 @@ fn short_clocks_end_the_search() {
     let start = Instant::now();
     let out = feed("setoption name Move Overhead value 0\ngo wtime 300 btime 1 winc 0 binc 0");
     assert!(out.contains("bestmove"), "{out}");
-    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
 #[test]
