@@ -114,7 +114,7 @@ pub fn options() -> [Definition; 16] {
         ),
         definition(
             "Move Overhead",
-            "milliseconds set aside on each move for communication with the GUI",
+            "milliseconds set aside on each move, also from movetime, for communication with the GUI",
             Spin(overhead.as_millis() as u64, 0..=10_000, SetOption::MoveOverhead),
         ),
         // It only tells the GUI that the engine can ponder; `go ponder` starts it.
