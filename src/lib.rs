@@ -6,6 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`quote`] | quotations in messages |
 //! | [`types`] | [`Square`](types::Square), [`Piece`](types::Piece), [`Move`](types::Move), [`Bitboard`](types::Bitboard), [`Score`](types::Score) |
 //! | [`tables`] | attacks, lines and keys, read in place from the blobs |
 //! | [`simd`] | the kernels for AVX-512, AVX2, NEON and portable code |
@@ -44,6 +45,7 @@ pub mod board;
 pub mod data;
 mod maps;
 pub mod nnue;
+pub mod quote;
 pub mod search;
 pub mod simd;
 pub mod tablebases;

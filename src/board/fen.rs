@@ -2,6 +2,7 @@
 //! and says why. For FENs edited by hand there is [`Position::from_fen_lenient`].
 
 use super::Position;
+use crate::quote::quote;
 use crate::types::{CastlingSide, Color, File, Piece, PieceType, Rank, Square};
 use std::fmt;
 use std::str::FromStr;
@@ -61,7 +62,7 @@ impl FenError {
 
 impl fmt::Display for FenError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "bad {} {:?}: expected {}", self.field, self.text, self.expected)
+        write!(f, "bad {} {}: expected {}", self.field, quote(&self.text), self.expected)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Arguments, read_fen};
 use kiln::board::{GameHistory, Position};
+use kiln::quote::quote;
 use kiln::search::{Limits, MAX_MEGABYTES, MAX_PLY};
 use kiln::tools::analyse::Analysis;
 use kiln::tools::{MAX_MULTI_PV, MAX_THREADS};
@@ -51,7 +52,7 @@ fn read_position(text: &str) -> Result<(Position, GameHistory), String> {
             continue;
         }
         let mv = position.parse_move(text).or_else(|| position.parse_san(text)).ok_or_else(|| {
-            format!("illegal move {word:?} in {}: expected one like e2e4 or Nf3", position.fen(false))
+            format!("illegal move {} in {}: expected one like e2e4 or Nf3", quote(word), position.fen(false))
         })?;
         history.push(&position);
         position = position.make(mv);

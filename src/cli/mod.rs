@@ -10,6 +10,7 @@ mod tune;
 pub use data::Datagen;
 
 use kiln::board::Position;
+use kiln::quote::quote;
 use kiln::search::MAX_MEGABYTES;
 use kiln::tools::analyse::Analysis;
 use kiln::tools::paint::Paint;
@@ -95,7 +96,7 @@ pub fn parse() -> Result<Task, lexopt::Error> {
                         let word = word.string()?;
                         // The options of an unknown command are no matter.
                         if !["speedtest", "tables"].contains(&word.as_str()) && !is_uci(&word) {
-                            let what = format!("unknown command {word:?}; \"kiln help\" lists the commands");
+                            let what = format!("unknown command {}; \"kiln help\" lists the commands", quote(&word));
                             return Err(what.into());
                         }
                         words.push(word);
@@ -195,7 +196,7 @@ fn read_fen(text: &str) -> Result<Position, String> {
 }
 
 fn read_depth(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("bad depth {text:?}: expected a whole number"))
+    text.parse().map_err(|_| format!("bad depth {}: expected a whole number", quote(text)))
 }
 
 /// The arguments of the program that are still to be parsed.
@@ -223,7 +224,7 @@ impl Arguments {
     fn parse<T, E: Display>(&mut self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, lexopt::Error> {
         let text = self.value()?.string()?;
         let option = self.option.as_deref().unwrap_or_default();
-        parse(&text).map_err(|error| format!("bad value {text:?} for --{option}: {error}").into())
+        parse(&text).map_err(|error| format!("bad value {} for --{option}: {error}", quote(&text)).into())
     }
 
     /// Parses the value of the last option as a whole number in this range.

@@ -2,6 +2,7 @@
 
 use super::{Game, GameFileError, Outcome, ScoredMove};
 use crate::board::{PgnGame, PgnReader};
+use crate::quote::quote;
 use crate::types::Score;
 use std::fs::File;
 use std::io::BufReader;
@@ -34,11 +35,11 @@ impl PgnGame {
             Some("1-0") => Outcome::WhiteWins,
             Some("0-1") => Outcome::BlackWins,
             Some("1/2-1/2") => Outcome::Draw,
-            Some(other) => return Err(bad(format!("its result is {other:?}"))),
+            Some(other) => return Err(bad(format!("its result is {}", quote(other)))),
             None => return Err(bad("it has no tag Result".into())),
         };
         if let Some(other) = tag("Termination").filter(|text| !["normal", "adjudication"].contains(text)) {
-            return Err(bad(format!("its termination is {other:?}")));
+            return Err(bad(format!("its termination is {}", quote(other))));
         }
         if self.result.is_none() {
             return Err(bad("it breaks off without a result after the moves".into()));
@@ -48,7 +49,7 @@ impl PgnGame {
             Game { start: position.clone(), outcome, bound: None, moves: Vec::with_capacity(self.moves.len()) };
         for (san, comment) in &self.moves {
             let here = |what| bad(format!("{what} at {}", position.fen(true)));
-            let mv = position.parse_san(san).ok_or_else(|| here(format!("{san:?} is not a legal move")))?;
+            let mv = position.parse_san(san).ok_or_else(|| here(format!("{} is not a legal move", quote(san))))?;
             match (score(comment), game.moves.is_empty()) {
                 (Some(score), _) => {
                     let score = position.side_to_move().white_pov(score);

@@ -1,6 +1,7 @@
 //! Finding table files and checking them before any is opened.
 
 use crate::board::Position;
+use crate::quote::quote;
 use crate::types::{Color, PieceType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -64,10 +65,13 @@ pub enum TablebaseError {
 impl fmt::Display for TablebaseError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Folder(path, error) => write!(f, "cannot read the folder {path:?}: {error}"),
+            Self::Folder(path, error) => {
+                write!(f, "cannot read the folder {}: {error}", quote(&path.to_string_lossy()))
+            }
             Self::NoTables(path) => write!(
                 f,
-                "no Syzygy tables (files like KQvK.rtbw) in {path:?}; several folders are separated by {:?}",
+                "no Syzygy tables (files like KQvK.rtbw) in {}; several folders are separated by {:?}",
+                quote(path),
                 SEPARATORS[0]
             ),
             Self::File(path, error) => write!(f, "cannot read the table {path:?}: {error}"),

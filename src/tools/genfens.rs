@@ -4,6 +4,7 @@ use super::opening::{Book, MAX_REJECTED, walk};
 use crate::board::Position;
 use crate::data::random::below;
 use crate::nnue::Network;
+use crate::quote::quote;
 use crate::search::Limits;
 use crate::search::Session;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -39,11 +40,13 @@ impl FromStr for Request {
     fn from_str(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let [count, "seed", seed, "book", first, ..] = words[..] else {
-            return Err(format!("expected \"genfens N seed S book FILE\" or \"book None\", found \"genfens {text}\""));
+            let found = format!("genfens {text}");
+            return Err(format!("expected \"genfens N seed S book FILE\" or \"book None\", found {}", quote(&found)));
         };
         let number = |text: &str| {
-            text.parse()
-                .map_err(|_| format!("bad number {text:?} for genfens: expected a whole number from 0 to {}", u64::MAX))
+            text.parse().map_err(|_| {
+                format!("bad number {} for genfens: expected a whole number from 0 to {}", quote(text), u64::MAX)
+            })
         };
         let book = (!first.eq_ignore_ascii_case("none")).then(|| {
             let mut paths = (5..=words.len()).rev().map(|end| PathBuf::from(words[4..end].join(" ")));

@@ -3,6 +3,7 @@
 use crate::board::{CHESS960_POSITIONS, Position};
 use crate::data::random::below;
 use crate::data::{OpeningBook, Run};
+use crate::quote::quote;
 use kiln_gen::hexadecimal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sha2::{Digest, Sha256};
@@ -64,7 +65,8 @@ impl Book {
     /// # Errors
     /// If it cannot be read or has no line.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("cannot read the book {path:?}: {error}"))?;
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the book {}: {error}", quote(&path.to_string_lossy())))?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let line_starts: Vec<usize> = lines.map(|line| line.as_ptr().addr() - text.as_ptr().addr()).collect();
         if line_starts.is_empty() {
@@ -108,6 +110,6 @@ impl Book {
         let fields = words.len().min(if is_fen { 6 } else { 4 });
         let clocks = if is_fen { "" } else { " 0 1" };
         let fen = words[..fields].join(" ") + clocks;
-        fen.parse().map_err(|error| format!("line {line:?} of the book {:?} is no position: {error}", self.path))
+        fen.parse().map_err(|error| format!("line {} of the book {:?} is no position: {error}", quote(line), self.path))
     }
 }

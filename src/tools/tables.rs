@@ -2,6 +2,7 @@
 
 use super::paint::{self, Cell, Paint};
 use crate::board::Position;
+use crate::quote::quote;
 use crate::tables::{
     between, bishop_attacks, king_attacks, knight_attacks, line, manifest, pawn_attacks, queen_attacks, rook_attacks,
     superpiece,
@@ -58,7 +59,7 @@ fn draw_attacks(what: &str, words: &[&str], paint: Paint) -> Result<String, Stri
         "king" => ('K', |square, _| king_attacks(square)),
         "white-pawn" => ('P', |square, _| pawn_attacks(Color::White, square)),
         "black-pawn" => ('p', |square, _| pawn_attacks(Color::Black, square)),
-        _ => return Err(format!("cannot draw {what:?}: expected {DRAWINGS}")),
+        _ => return Err(format!("cannot draw {}: expected {DRAWINGS}", quote(what))),
     };
     let (&name, words) = words.split_first().ok_or(format!("{what} needs a square, as in: kiln tables {what} e4"))?;
     let square = read_square(name)?;
@@ -161,7 +162,7 @@ fn summary(set: Bitboard) -> String {
 }
 
 fn read_square(name: &str) -> Result<Square, String> {
-    Square::from_name(name).ok_or(format!("bad square {name:?}: expected a file and a rank from a1 to h8"))
+    Square::from_name(name).ok_or(format!("bad square {}: expected a file and a rank from a1 to h8", quote(name)))
 }
 
 fn read_occupied(words: &[&str]) -> Result<Bitboard, String> {
@@ -174,12 +175,13 @@ fn read_occupied(words: &[&str]) -> Result<Bitboard, String> {
         let set = u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
         return set
             .map(Bitboard)
-            .ok_or(format!("bad occupied squares {text:?}: expected one to 16 hexadecimal digits after 0x"));
+            .ok_or(format!("bad occupied squares {}: expected one to 16 hexadecimal digits after 0x", quote(&text)));
     }
     let names = text.split([' ', ',']).filter(|name| !name.is_empty());
     let squares = names.map(|name| {
         Square::from_name(name).ok_or(format!(
-            "bad occupied square {name:?}: expected squares such as e6 g4, hexadecimal such as 0x5000000000, or a FEN"
+            "bad occupied square {}: expected squares such as e6 g4, hexadecimal such as 0x5000000000, or a FEN",
+            quote(name)
         ))
     });
     squares.collect()

@@ -1,6 +1,7 @@
 //! The commands of the protocol as types, and their parser.
 
 use crate::board::{FenError, Position};
+use crate::quote::quote;
 use std::fmt;
 use std::iter::Peekable;
 use std::str::SplitAsciiWhitespace;
@@ -119,17 +120,17 @@ pub enum ParseError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Unknown(line) => write!(f, "unknown command {line:?}; \"help\" lists the commands"),
-            Self::Go(word) => write!(f, "unknown word {word:?} after \"go\"; \"help\" lists the limits"),
+            Self::Unknown(line) => write!(f, "unknown command {}; \"help\" lists the commands", quote(line)),
+            Self::Go(word) => write!(f, "unknown word {} after \"go\"; \"help\" lists the limits", quote(word)),
             Self::Number { keyword, text } => {
-                write!(f, "bad number {text:?} after {keyword:?}: expected a whole number")
+                write!(f, "bad number {} after {keyword:?}: expected a whole number", quote(text))
             }
             Self::Fen(error) => write!(f, "{error}"),
             Self::Position => {
                 write!(f, "expected \"position startpos\" or \"position fen FEN\", then nothing or \"moves\"")
             }
             Self::SetOption => write!(f, "\"setoption\" must be followed by \"name\""),
-            Self::Bench(word) => write!(f, "unexpected word {word:?}: \"bench\" takes only a depth"),
+            Self::Bench(word) => write!(f, "unexpected word {}: \"bench\" takes only a depth", quote(word)),
         }
     }
 }

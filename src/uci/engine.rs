@@ -6,6 +6,7 @@ use super::output::{InfoFormat, InfoPrinter, Output, send};
 use super::strength::Level;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
+use crate::quote::quote;
 use crate::search::{Clock, Limits, MAX_PLY, STACK, SearchRequest, SearchResult, Signals, Threads, TranspositionTable};
 use crate::tablebases::{Files, TablebaseError, Tablebases};
 #[cfg(feature = "tools")]
@@ -420,7 +421,7 @@ impl Engine {
         self.network = match path {
             "" => Network::embedded(),
             path => Network::load(Path::new(path)).map_err(|error| {
-                format!("network {path:?} is not used: {error}; network {} stays", self.network.name())
+                format!("network {} is not used: {error}; network {} stays", quote(path), self.network.name())
             })?,
         };
         send!(self.output, "info string network {} is used", self.network.name());
@@ -449,7 +450,7 @@ impl Engine {
     fn set_log(&mut self, path: &str) -> Result<(), String> {
         let open = |path| {
             let file = OpenOptions::new().append(true).create(true).open(Path::new(path));
-            file.map_err(|error| format!("cannot write the debug log {path:?}: {error}"))
+            file.map_err(|error| format!("cannot write the debug log {}: {error}", quote(path)))
         };
         self.output.set_log(if path.is_empty() { None } else { Some(open(path)?) });
         Ok(())
@@ -591,7 +592,7 @@ impl Engine {
             match self.position.parse_move(text) {
                 Some(mv) if moves.contains(&mv) => {}
                 Some(mv) => moves.push(mv),
-                None => send!(self.output, "info string illegal move {text:?} after \"searchmoves\" is skipped"),
+                None => send!(self.output, "info string illegal move {} after \"searchmoves\" is skipped", quote(text)),
             }
         }
         if moves.is_empty() && !go.search_moves.is_empty() {

@@ -1,6 +1,7 @@
 //! The options in one table, which `uci`, `setoption` and `help` read.
 
 use super::strength;
+use crate::quote::quote;
 #[cfg(feature = "tune")]
 use crate::search::Parameter;
 use crate::search::{MAX_MEGABYTES, Probing};
@@ -202,7 +203,7 @@ pub fn set_parameter(name: &str, value: &str) -> Option<Result<(), String>> {
 pub fn parse_set_option(name: &str, value: &str) -> Result<SetOption, String> {
     let definition = options().into_iter().find(|definition| definition.name.eq_ignore_ascii_case(name));
     let Definition { name, kind, .. } =
-        definition.ok_or_else(|| format!("there is no option {name:?}; \"uci\" lists them"))?;
+        definition.ok_or_else(|| format!("there is no option {}; \"uci\" lists them", quote(name)))?;
     Ok(match kind {
         Kind::Check(_, setting) => match value.to_ascii_lowercase().as_str() {
             "true" => setting(true),
@@ -231,7 +232,7 @@ fn parse_number<T: FromStr + PartialOrd + fmt::Display>(
 
 /// Returns the error of a value that an option does not allow.
 fn bad_value(name: &str, value: &str, expected: &str) -> String {
-    format!("bad value {value:?} for option {name}: expected {expected}")
+    format!("bad value {} for option {name}: expected {expected}", quote(value))
 }
 
 /// Formats the line that `uci` prints.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the library, lowest first; see `docs/architecture.md`.
 const LIBRARY: &[&str] =
-    &["maps", "types", "tables", "simd", "board", "data", "nnue", "tablebases", "search", "tools", "uci"];
+    &["maps", "quote", "types", "tables", "simd", "board", "data", "nnue", "tablebases", "search", "tools", "uci"];
 
 /// The modules inside `search`, lowest first.
 const SEARCH: &[&str] = &[

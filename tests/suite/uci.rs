@@ -435,6 +435,33 @@ fn chess960_castling_is_divided_as_king_takes_rook() {
 }
 
 #[test]
+fn long_bad_input_is_not_echoed_whole() {
+    let long = "é".repeat(1_000_000);
+    for command in [
+        "",
+        "go depth ",
+        "go searchmoves ",
+        "go ",
+        "bench ",
+        "bench 1 ",
+        "position startpos moves ",
+        "position fen ",
+        "position fen 8/8/8/8/8/4k3/4p3/4K3 b - ",
+        "setoption name ",
+        "setoption name Hash value ",
+        "setoption name EvalFile value ",
+        "setoption name SyzygyPath value ",
+        "setoption name Debug Log File value ",
+        "genfens ",
+        "genfens 1 seed 1 book ",
+    ] {
+        let out = feed(&format!("{command}{long}\nstop"));
+        let reason = out.lines().find(|line| line.starts_with("info string ")).unwrap_or_else(|| panic!("{command}"));
+        assert!(reason.contains("é\"...") && reason.chars().count() < 400, "{command}: {reason}");
+    }
+}
+
+#[test]
 fn chess960_castling_in_both_notations() {
     let fen = "4k3/8/8/8/8/8/8/1R2K1R1 w BG - 0 1";
     let out = feed(&format!(
