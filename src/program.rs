@@ -13,6 +13,7 @@ use kiln::types::Move;
 use kiln::uci::Engine;
 use std::error::Error;
 use std::io::{self, BufReader, IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -50,11 +51,11 @@ fn run(task: Task) -> io::Result<()> {
         }
         Task::UciCommands(lines) => Engine::new().run(io::Cursor::new(lines)),
         Task::GenFens(request) => print_lines(|print| {
-            request.parse().and_then(|request| genfens::genfens(&request, &Network::embedded(), print))
+            request.parse().and_then(|request| genfens::genfens(&request, &Network::embedded(), &AtomicBool::new(false), print))
         })?,
         Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
         Task::Speedtest(test) => print_lines(|print| speedtest(&test, &Network::embedded(), print))?,
-        Task::Bench(depth) => print_lines(|print| bench::bench(depth, &Network::embedded(), print))?,
+        Task::Bench(depth) => print_lines(|print| bench::bench(depth, &Network::embedded(), &Arc::default(), print))?,
         Task::Perft(perft) => {
             let Perft { position, depth, threads, divide } = *perft;
             let (counts, time) = watch_perft(&position, depth, threads);

@@ -118,6 +118,11 @@ impl<'a> Search<'a> {
         Arc::clone(&self.signals)
     }
 
+    /// Sets these signals in place of new ones, so that another thread can stop several searches in a row.
+    pub fn with_signals(self, signals: Arc<Signals>) -> Self {
+        Self { signals, ..self }
+    }
+
     /// Searches on a new thread with a sufficient stack, and waits for the result.
     ///
     /// # Panics

@@ -2,7 +2,9 @@
 
 use crate::board::Position;
 use crate::nnue::Network;
-use crate::search::{Limits, MAX_PLY, Session};
+use crate::search::{Limits, MAX_PLY, Session, Signals};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 /// The default depth in plies: two to three seconds, long enough to measure the speed of a machine.
@@ -34,8 +36,13 @@ const POSITIONS: [&str; 16] = [
 /// the last is `N nodes N nps`.
 ///
 /// # Errors
-/// If the depth is 0 or exceeds [`MAX_PLY`], or the system refuses the memory.
-pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
+/// If the depth is 0 or exceeds [`MAX_PLY`], the system refuses the memory, or `signals` stop it before its end.
+pub fn bench(
+    depth: Option<u32>,
+    network: &Network,
+    signals: &Arc<Signals>,
+    mut print: impl FnMut(&str),
+) -> Result<(), String> {
     let depth = depth.unwrap_or(DEFAULT_DEPTH);
     if !(1..=MAX_PLY as u32).contains(&depth) {
         return Err(format!("the depth of bench must be from 1 to {MAX_PLY}"));
@@ -47,7 +54,11 @@ pub fn bench(depth: Option<u32>, network: &Network, mut print: impl FnMut(&str))
     for fen in POSITIONS {
         let position: Position = fen.parse().expect("bench positions are legal");
         session.new_game();
-        let result = session.position(&position).limits(&limits).run();
+        let result = session.position(&position).limits(&limits).with_signals(Arc::clone(signals)).run();
+        // The nodes of a part must not look like a signature.
+        if signals.stop.load(Relaxed) {
+            return Err("bench was stopped".into());
+        }
         nodes += result.nodes;
         print(&format!("{:>10} nodes  {fen}", result.nodes));
     }

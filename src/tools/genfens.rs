@@ -11,6 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Random plies from the starting position. Every second opening has one more, so that both sides get to move first.
 const PLIES: usize = 8;
@@ -59,15 +60,24 @@ impl FromStr for Request {
 /// Passes lines `info string genfens FEN` to `print`: positions after random moves that are neither over nor decided.
 ///
 /// # Errors
-/// If the book cannot be read, a line drawn from it is not a valid position, or too many openings in a row are
-/// unbalanced.
-pub fn genfens(request: &Request, network: &Network, mut print: impl FnMut(&str)) -> Result<(), String> {
+/// If the book cannot be read, a line drawn from it is not a valid position, too many openings in a row are unbalanced,
+/// or `stop` is set before the end.
+pub fn genfens(
+    request: &Request,
+    network: &Network,
+    stop: &AtomicBool,
+    mut print: impl FnMut(&str),
+) -> Result<(), String> {
     let book = request.book.as_deref().map(Book::read).transpose()?;
     let mut session = Session::new(network, 1, 1).map_err(|error| error.to_string())?;
     let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(request.seed);
     let (mut found, mut rejected) = (0, 0);
     while found < request.count {
+        if stop.load(Relaxed) {
+            // Not as a line of "genfens", which OpenBench would read as an opening.
+            return Err(format!("stopped after {found} of {} openings", request.count));
+        }
         let (start, plies) = match &book {
             None => (Position::startpos(), PLIES),
             Some(book) => (book.draw(&mut rng)?, PLIES_FROM_BOOK),

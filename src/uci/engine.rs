@@ -33,7 +33,7 @@ position startpos|fen FEN [moves MOVE ...]  set up a position
 go [depth N] [nodes N] [mate N] [movetime MS] [wtime MS] [btime MS] [winc MS] [binc MS] [movestogo N]
    [infinite] [ponder] [searchmoves MOVE ...]
                                             search; without a limit until stop
-stop                                        end the search and show its move
+stop                                        end the search and show its move; end perft, bench or genfens
 ponderhit                                   the opponent has played the expected move
 setoption name NAME [value VALUE]           change an option
 perft N, go perft N                         count the leaves of the move tree
@@ -42,7 +42,9 @@ eval                                        show the network's score, piece by p
 bench [DEPTH]                               search fixed positions
 genfens N seed S book FILE|None             print N random openings, for OpenBench
 compiler                                    show version, network, instruction set and compiler
-help, license, quit";
+help, license
+quit                                        end the program; during perft, bench or genfens after their result,
+                                            unless it comes twice";
 
 /// The time of a search whose only limit could not be read.
 const BAD_LIMIT_TIME: Duration = Duration::from_secs(1);
@@ -51,7 +53,8 @@ const BAD_LIMIT_TIME: Duration = Duration::from_secs(1);
 ///
 /// Lines of input and the end of a search are events, handled one after another. Commands that must wait for the end of
 /// a search are queued, so that none is lost and all take effect in the order in which they came. `stop`, `ponderhit`,
-/// `isready` and the like never wait.
+/// `isready` and the like never wait. `perft`, `bench` and `genfens` run as a search does, but `quit` waits for their
+/// result, unless it comes twice.
 ///
 /// ```
 /// use kiln::uci::Engine;
@@ -111,16 +114,17 @@ struct RunningSearch {
     signals: Arc<Signals>,
     /// Whether the search ends by itself once it no longer ponders.
     is_bounded: bool,
-    /// Whether it is perft, for which `quit` waits: scripts send both at once.
-    is_perft: bool,
+    /// Whether it is `perft`, `bench` or `genfens`, for which `quit` waits: scripts send both at once.
+    is_command: bool,
 }
 
 #[derive(Debug)]
 enum Event {
     Line(String),
     EndOfInput,
-    /// A search has finished. It precedes whatever the GUI sends in reply to the move.
-    SearchFinished(Box<SearchResources>),
+    /// A search has finished. It precedes whatever the GUI sends in reply to the move. With the reason if it is a
+    /// command that has failed or was stopped.
+    SearchFinished(Box<SearchResources>, Result<(), String>),
 }
 
 /// Whether to handle further events.
@@ -186,7 +190,7 @@ impl Engine {
     }
 
     /// Executes lines of input until `quit` or the end of input. At `quit` a running search is stopped; at the end of
-    /// input it is stopped only if it would not end by itself.
+    /// input it is stopped only if it would not end by itself. Rejected lines are answered by an `info string`.
     pub fn run(&mut self, input: impl BufRead + Send + 'static) {
         let sender = self.event_sender.clone();
         // The thread is not joined: it may be waiting for a line when the engine quits.
@@ -201,10 +205,28 @@ impl Engine {
         });
         while self.handle_event() == Flow::Continue {}
         self.signal(RunningSearch::stop);
+        let result = self.wait();
+        self.report(result);
+    }
+
+    /// Waits for the end of the search. Stops one that would not end by itself.
+    fn wait(&mut self) -> Result<(), String> {
+        if let Some(running) = self.running.as_ref().filter(|running| !running.ends_by_itself()) {
+            running.stop();
+        }
         while self.running.is_some() {
-            if let Event::SearchFinished(resources) = self.next_event() {
+            if let Event::SearchFinished(resources, result) = self.next_event() {
                 self.finish_search(resources);
+                return result;
             }
+        }
+        Ok(())
+    }
+
+    /// Sends the reason why a command was rejected.
+    fn report(&self, result: Result<(), String>) {
+        if let Err(reason) = result {
+            send!(self.output, "info string {reason}");
         }
     }
 
@@ -219,12 +241,15 @@ impl Engine {
                 match parse(&line) {
                     Ok(Some(command)) => return self.execute_or_queue(command),
                     Ok(None) => {}
-                    Err(error) => send!(self.output, "info string {error}"),
+                    Err(error) => self.report(Err(error.to_string())),
                 }
             }
             // The commands before it are executed first.
             Event::EndOfInput => self.queue.push_back(Command::Quit),
-            Event::SearchFinished(resources) => self.finish_search(resources),
+            Event::SearchFinished(resources, result) => {
+                self.finish_search(resources);
+                self.report(result);
+            }
         }
         self.execute_queue()
     }
@@ -235,13 +260,15 @@ impl Engine {
     }
 
     fn execute_or_queue(&mut self, command: Command) -> Flow {
-        let is_perft = self.running.as_ref().is_some_and(|running| running.is_perft);
-        if command.is_urgent() && !(is_perft && command == Command::Quit) {
+        let is_command = self.running.as_ref().is_some_and(|running| running.is_command);
+        // A second `quit` does not wait.
+        let must_wait = command == Command::Quit && is_command && !self.queue.contains(&Command::Quit);
+        if command.is_urgent() && !must_wait {
             // It stops queued searches too.
             if command == Command::Stop && !self.queue.is_empty() {
                 self.queue.push_back(Command::Stop);
             }
-            return self.execute(command);
+            return self.execute_or_report(command);
         }
         let is_option = matches!(command, Command::SetOption { .. });
         self.queue.push_back(command);
@@ -268,7 +295,7 @@ impl Engine {
                 break;
             }
             if let Some(command) = self.queue.pop_front()
-                && self.execute(command) == Flow::Quit
+                && self.execute_or_report(command) == Flow::Quit
             {
                 return Flow::Quit;
             }
@@ -276,7 +303,15 @@ impl Engine {
         Flow::Continue
     }
 
-    fn execute(&mut self, command: Command) -> Flow {
+    fn execute_or_report(&mut self, command: Command) -> Flow {
+        self.execute(command).unwrap_or_else(|reason| {
+            self.report(Err(reason));
+            Flow::Continue
+        })
+    }
+
+    /// Executes a command, or starts it if it takes long. Returns the reason if it is rejected.
+    fn execute(&mut self, command: Command) -> Result<Flow, String> {
         match command {
             Command::Uci => self.identify(),
             Command::IsReady => send!(self.output, "readyok"),
@@ -287,35 +322,31 @@ impl Engine {
             Command::License => send!(self.output, "{}", LICENSE.trim_end()),
             Command::Display => self.display(),
             Command::Eval => send!(self.output, "{}", eval::describe(&self.position, &self.network, self.paint)),
-            Command::Position(set) => self.set_position(*set),
+            Command::Position(set) => self.set_position(*set)?,
             Command::NewGame => self.clear(),
-            Command::SetOption { name, value } => {
-                if let Err(reason) = self.set_option(&name, &value) {
-                    send!(self.output, "info string {reason}");
-                }
-            }
+            Command::SetOption { name, value } => self.set_option(&name, &value)?,
             Command::Go(go) => self.go(&go),
-            Command::Perft(depth) => self.perft(depth),
+            Command::Perft(depth) => self.perft(depth)?,
             Command::Bench(depth) => {
-                if let Err(reason) = bench::bench(depth, &self.network, |line| send!(self.output, "{line}")) {
-                    send!(self.output, "info string {reason}");
-                }
+                let network = self.network.clone();
+                self.run_command("bench", move |signals, output| {
+                    bench::bench(depth, &network, signals, |line| send!(output, "{line}"))
+                })?;
             }
             #[cfg(not(feature = "tools"))]
-            Command::GenFens(_) => send!(self.output, "info string genfens needs a build with the feature \"tools\""),
+            Command::GenFens(_) => return Err("genfens needs a build with the feature \"tools\"".into()),
             #[cfg(feature = "tools")]
             Command::GenFens(request) => {
-                let print = |line: &str| send!(self.output, "{line}");
-                let done = request.parse().and_then(|request| genfens::genfens(&request, &self.network, print));
-                if let Err(reason) = done {
-                    send!(self.output, "info string {reason}");
-                }
+                let (request, network) = (request.parse()?, self.network.clone());
+                self.run_command("genfens", move |signals, output| {
+                    genfens::genfens(&request, &network, &signals.stop, |line| send!(output, "{line}"))
+                })?;
             }
             #[cfg(feature = "tune")]
             Command::Spsa => options::spsa().iter().for_each(|line| send!(self.output, "{line}")),
-            Command::Quit => return Flow::Quit,
+            Command::Quit => return Ok(Flow::Quit),
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 
     fn signal(&self, signal: fn(&RunningSearch)) {
@@ -464,7 +495,7 @@ impl Engine {
     }
 
     /// Sets up a position. At an illegal move the position stays as it was.
-    fn set_position(&mut self, set: SetPosition) {
+    fn set_position(&mut self, set: SetPosition) -> Result<(), String> {
         for error in &set.ignored {
             send!(self.output, "info string ignored in the FEN: {error}");
         }
@@ -474,14 +505,14 @@ impl Engine {
         for text in &set.moves {
             let Some(mv) = position.parse_move(text) else {
                 let fen = position.fen(self.settings.chess960);
-                send!(self.output, "info string illegal move {text:?} in {fen}: the position stays as it was");
-                return;
+                return Err(format!("illegal move {} in {fen}: the position stays as it was", quote(text)));
             };
             history.push(&position);
             position = position.make(mv);
             last_target = Some(mv.to());
         }
         (self.position, self.history, self.last_target) = (position, history, last_target);
+        Ok(())
     }
 
     fn go(&mut self, go: &Go) {
@@ -551,10 +582,10 @@ impl Engine {
             let best_move = best_move(&result, chess960);
             // The resources are handed back before the move is written, so that the engine is idle when the GUI reads
             // it. If the engine is gone, they are dropped.
-            let hand_back = move || drop(event_sender.send(Event::SearchFinished(resources)));
+            let hand_back = move || drop(event_sender.send(Event::SearchFinished(resources, Ok(()))));
             output.send_after(hand_back, format_args!("{best_move}"));
         };
-        let running = |thread| RunningSearch { thread, signals, is_bounded, is_perft: false };
+        let running = |thread| RunningSearch { thread, signals, is_bounded, is_command: false };
         if let Err(error) = self.run_beside(search, running) {
             send!(self.output, "info string cannot start a search: {error}");
             send!(self.output, "bestmove (none)");
@@ -626,35 +657,43 @@ impl Engine {
         if is_limited { Level::new(self.settings.elo) } else { None }
     }
 
-    /// Counts in another thread, so that `stop` and `isready` are answered.
-    fn perft(&mut self, depth: u32) {
-        if let Err(reason) = perft::check_depth(depth) {
-            send!(self.output, "info string {reason}");
-            return;
-        }
+    fn perft(&mut self, depth: u32) -> Result<(), String> {
+        perft::check_depth(depth)?;
         let position = self.position.clone();
         let chess960 = self.settings.chess960 || position.is_chess960();
-        let (output, event_sender) = (self.output.clone(), self.event_sender.clone());
-        let signals = Arc::new(Signals::default());
-        let count_signals = Arc::clone(&signals);
-        let count = move |resources| {
-            let stop = &count_signals.stop;
-            let counts = perft::divide_watched(&position, depth, 1, &perft::Progress::default(), stop);
-            let hand_back = move || drop(event_sender.send(Event::SearchFinished(resources)));
-            if stop.load(Relaxed) {
-                output.send_after(hand_back, format_args!("info string perft was stopped"));
-                return;
+        self.run_command("perft", move |signals, output| {
+            let counts = perft::divide_watched(&position, depth, 1, &perft::Progress::default(), &signals.stop);
+            if signals.stop.load(Relaxed) {
+                return Err("perft was stopped".into());
             }
             for (mv, leaves) in &counts {
                 send!(output, "{}: {leaves}", mv.uci(chess960));
             }
             let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
-            output.send_after(hand_back, format_args!("\nNodes searched: {total}"));
+            send!(output, "\nNodes searched: {total}");
+            Ok(())
+        })
+    }
+
+    /// Runs a command in another thread, as the running search, so that `stop` and `isready` are answered.
+    ///
+    /// # Errors
+    /// If the system refuses the thread. The end of the search has the result of `work`.
+    fn run_command(
+        &mut self,
+        name: &str,
+        work: impl FnOnce(&Arc<Signals>, &Output) -> Result<(), String> + Send + 'static,
+    ) -> Result<(), String> {
+        let signals = Arc::<Signals>::default();
+        let (output, event_sender, work_signals) =
+            (self.output.clone(), self.event_sender.clone(), Arc::clone(&signals));
+        let run = move |resources| {
+            let result = work(&work_signals, &output);
+            // If the engine is gone, nobody waits.
+            drop(event_sender.send(Event::SearchFinished(resources, result)));
         };
-        let running = |thread| RunningSearch { thread, signals, is_bounded: true, is_perft: true };
-        if let Err(error) = self.run_beside(count, running) {
-            send!(self.output, "info string cannot start perft: {error}");
-        }
+        let running = |thread| RunningSearch { thread, signals, is_bounded: true, is_command: true };
+        self.run_beside(run, running).map_err(|error| format!("cannot start {name}: {error}"))
     }
 }
 

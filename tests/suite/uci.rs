@@ -849,16 +849,43 @@ fn bench_refuses_depths_out_of_range_and_further_words() {
 }
 
 #[test]
-fn perft_can_be_stopped() {
+fn perft_bench_and_genfens_can_be_stopped() {
     let mut kiln = Kiln::start();
-    kiln.send("go perft 50");
-    kiln.ask("isready", "readyok");
-    kiln.ask("stop", "info string perft was stopped");
-    kiln.ask("go depth 2", "bestmove");
-    kiln.send("perft 5");
-    // `quit` waits for the count.
-    kiln.send("quit");
-    kiln.until("Nodes searched: 4865609");
+    for (command, stopped) in [
+        ("go perft 50", "info string perft was stopped"),
+        ("bench 200", "info string bench was stopped"),
+        ("genfens 1000000000 seed 1 book None", "info string stopped after "),
+    ] {
+        kiln.send(command);
+        kiln.ask("isready", "readyok");
+        kiln.send("stop");
+        let lines = kiln.until(stopped);
+        assert!(!lines.iter().any(|line| line.ends_with(" nps")), "{lines:?}");
+        kiln.ask("go depth 2", "bestmove");
+    }
+    // Work stops within a position too.
+    kiln.send("bench 40");
+    thread::sleep(Duration::from_millis(100));
+    kiln.ask("stop", "info string bench was stopped");
+    kiln.quit();
+}
+
+/// Scripts send a command and `quit` at once.
+#[test]
+fn quit_waits_for_perft_bench_and_genfens_but_a_second_does_not() {
+    assert!(feed("perft 5\nquit").ends_with("Nodes searched: 4865609\n"));
+    let bench = feed("bench 5\nquit");
+    assert!(bench.ends_with(" nps\n") && bench.lines().count() == 17, "{bench}");
+    assert_eq!(feed("genfens 50 seed 1 book None\nquit").matches("info string genfens ").count(), 50);
+    for command in ["perft 50", "bench 200", "genfens 1000000000 seed 1 book None"] {
+        let mut kiln = Kiln::start();
+        kiln.send(command);
+        kiln.send("quit");
+        kiln.ask("isready", "readyok");
+        kiln.send("quit");
+        kiln.until_matching(|line| line.contains(" stopped"));
+        assert!(kiln.process.wait().unwrap().success());
+    }
 }
 
 #[test]
