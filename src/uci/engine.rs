@@ -46,6 +46,13 @@ help, license
 quit                                        end the program; during perft, bench or genfens after their result,
                                             unless it comes twice";
 
+/// A command of builds for tuning.
+const SPSA: &str = if cfg!(feature = "tune") {
+    "\nspsa                                        list the parameters of the search for OpenBench"
+} else {
+    ""
+};
+
 /// The time of a search whose only limit could not be read.
 const BAD_LIMIT_TIME: Duration = Duration::from_secs(1);
 
@@ -384,7 +391,7 @@ impl Engine {
     }
 
     fn help(&self) {
-        send!(self.output, "{COMMANDS}\n\noptions:");
+        send!(self.output, "{COMMANDS}{SPSA}\n\noptions:");
         for definition in options::options() {
             send!(self.output, "{:<18} {}", definition.name, definition.help);
         }

@@ -99,6 +99,12 @@ fn sides_that_change_places_change_the_sign() {
 }
 
 #[test]
+fn spsa_is_in_the_help() {
+    assert!(kiln(&["compiler", "help"]).contains("\nspsa  "));
+    assert!(kiln(&["spsa"]).contains("lmr_base, int, "));
+}
+
+#[test]
 fn bad_arguments_are_refused() {
     let folder = scratch("arguments");
     for (more, expected) in [
