@@ -8,7 +8,7 @@ use kiln::tools::progress::{ProgressDisplay, short};
 use kiln::tools::speedtest::speedtest;
 #[cfg(feature = "tune")]
 use kiln::tools::tune;
-use kiln::tools::{bench, data, datagen, genfens, interrupt, net, perft, version};
+use kiln::tools::{bench, data, datagen, interrupt, net, perft, version};
 use kiln::types::Move;
 use kiln::uci::Engine;
 use std::error::Error;
@@ -49,10 +49,7 @@ fn run(task: Task) -> io::Result<()> {
             }
             Engine::new().run(BufReader::new(io::stdin()));
         }
-        Task::UciCommands(lines) => Engine::new().run(io::Cursor::new(lines)),
-        Task::GenFens(request) => print_lines(|print| {
-            request.parse().and_then(|request| genfens::genfens(&request, &Network::embedded(), &AtomicBool::new(false), print))
-        })?,
+        Task::UciCommands(lines) => Engine::new().run_lines(&lines).map_err(io::Error::other)?,
         Task::Analyse(analysis) => analyse(&analysis, &Network::embedded())?,
         Task::Speedtest(test) => print_lines(|print| speedtest(&test, &Network::embedded(), print))?,
         Task::Bench(depth) => print_lines(|print| bench::bench(depth, &Network::embedded(), &Arc::default(), print))?,

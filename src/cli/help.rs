@@ -91,7 +91,8 @@ Kiln, a UCI chess engine.
   kiln data import FOLDER PGN…
                           write games in PGN whose comments have scores into shards in
                           FOLDER, such as those of an OpenBench worker
-{tune}  kiln COMMAND ...        run UCI commands, as in: kiln position startpos go depth 9
+{tune}  kiln COMMAND ...        run UCI commands up to the first that is rejected, as in:
+                          kiln position startpos go depth 9
   kiln help | --help      show this text
   kiln --version          show the version, network, instruction set and compiler
 

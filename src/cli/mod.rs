@@ -17,7 +17,7 @@ use kiln::tools::paint::Paint;
 use kiln::tools::perft::check_depth;
 use kiln::tools::speedtest::Speedtest;
 use kiln::tools::{MAX_THREADS, tables};
-use kiln::uci::{self, Command, ParseError};
+use kiln::uci::{self, ParseError};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -38,8 +38,6 @@ pub enum Task {
     Uci,
     /// Lines of UCI from the command line.
     UciCommands(String),
-    /// The words after `genfens`.
-    GenFens(String),
     Speedtest(Speedtest),
     Analyse(Box<Analysis>),
     /// The depth; `None` for the default.
@@ -94,7 +92,7 @@ pub fn parse() -> Result<Task, lexopt::Error> {
                     Some(kiln::tools::tune::GAMES_COMMAND) => Some(Task::TuneGames(tune::names(&mut arguments)?)),
                     _ => {
                         let word = word.string()?;
-                        // The options of an unknown command are no matter.
+                        // Before its options, which are unknown too.
                         if !["speedtest", "tables"].contains(&word.as_str()) && !is_uci(&word) {
                             let what = format!("unknown command {}; \"kiln help\" lists the commands", quote(&word));
                             return Err(what.into());
@@ -129,14 +127,7 @@ pub fn parse() -> Result<Task, lexopt::Error> {
         ["perft", depth, ref fen @ ..] => perft(depth, read_fen(&fen.join(" "))?)?,
         ["tables"] => Task::Print(tables::describe(Paint::of_stdout())),
         ["tables", ref words @ ..] => Task::Print(tables::draw(words, Paint::of_stdout())?),
-        _ => {
-            let lines = join_commands(&words);
-            // A caller of this command alone, as OpenBench is, learns from the exit status that it failed.
-            match genfens_alone(&lines) {
-                Some(request) => Task::GenFens(request),
-                None => Task::UciCommands(lines),
-            }
-        }
+        _ => Task::UciCommands(join_commands(&words)),
     })
 }
 
@@ -149,21 +140,14 @@ fn is_uci(text: &str) -> bool {
 /// Joins words into lines of UCI. Each word that is a command begins a line, so that it does not matter whether the
 /// shell keeps words together.
 fn join_commands(words: &[&str]) -> String {
-    let mut lines = String::new();
-    for word in words {
-        lines += if is_uci(word) { "\n" } else { " " };
+    let (mut lines, mut last) = (String::new(), "");
+    for &word in words {
+        let is_go_perft = last == "go" && word.starts_with("perft");
+        lines += if is_uci(word) && !is_go_perft { "\n" } else { " " };
         lines += word;
+        last = word;
     }
     lines
-}
-
-/// Returns the words after `genfens` if the lines of UCI are that command and perhaps `quit`.
-fn genfens_alone(lines: &str) -> Option<String> {
-    let commands: Result<Vec<Option<Command>>, _> = lines.lines().map(uci::parse).collect();
-    match &commands.ok()?.into_iter().flatten().collect::<Vec<_>>()[..] {
-        [Command::GenFens(request)] | [Command::GenFens(request), Command::Quit] => Some(request.clone()),
-        _ => None,
-    }
 }
 
 /// Parses the arguments after `speedtest`: threads, hash, seconds.

@@ -216,6 +216,48 @@ impl Engine {
         self.report(result);
     }
 
+    /// Executes lines of input up to the first that is rejected. Each waits for the search before it, which is stopped
+    /// if it would not end by itself; `quit` does too, so a bounded search comes to its end.
+    ///
+    /// # Errors
+    /// If a line cannot be parsed, before any is executed; or if a command is rejected.
+    ///
+    /// ```
+    /// use kiln::uci::Engine;
+    ///
+    /// let mut engine = Engine::with_output(std::io::sink());
+    /// assert!(engine.run_lines("position startpos moves e2e4\ngo depth 2\nquit").is_ok());
+    /// let error = engine.run_lines("position startpos moves e2e5\ngo depth 2").unwrap_err();
+    /// assert!(error.starts_with("illegal move \"e2e5\""));
+    /// ```
+    pub fn run_lines(&mut self, lines: &str) -> Result<(), String> {
+        let mut commands = Vec::new();
+        for line in lines.lines() {
+            let Some(command) = parse(line).map_err(|error| error.to_string())? else { continue };
+            if let Command::Go(go) = &command
+                && let Some(error) = go.errors.first()
+            {
+                return Err(error.to_string());
+            }
+            commands.push((line, command));
+        }
+        for (line, command) in commands {
+            self.output.log_input(line.trim());
+            if !matches!(command, Command::Stop | Command::PonderHit) {
+                self.wait()?;
+            }
+            if let Command::Go(go) = &command
+                && let Some(text) = go.search_moves.iter().find(|text| self.position.parse_move(text).is_none())
+            {
+                return Err(format!("illegal move {} after \"searchmoves\"", quote(text)));
+            }
+            if self.execute(command)? == Flow::Quit {
+                break;
+            }
+        }
+        self.wait()
+    }
+
     /// Waits for the end of the search. Stops one that would not end by itself.
     fn wait(&mut self) -> Result<(), String> {
         if let Some(running) = self.running.as_ref().filter(|running| !running.ends_by_itself()) {

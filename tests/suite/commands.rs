@@ -67,9 +67,7 @@ fn openings_from_a_book() {
         assert!(refusal(words).starts_with("cannot read the book \"nowhere.epd\": "), "{words:?}");
     }
     assert!(refusal(&["genfens 3", "quit"]).starts_with("expected \"genfens N seed S book FILE\""));
-    // Among other commands it is one of a session, which goes on.
-    let session = kiln(&["genfens 1 seed 1 book nowhere.epd", "isready", "quit"]);
-    assert!(session.starts_with("info string cannot read the book") && session.ends_with("readyok\n"), "{session}");
+    assert!(refusal(&["isready", "genfens 1 seed 1 book nowhere.epd", "bench 1"]).starts_with("cannot read the book"));
     fs::write(&bad, "\n\n").unwrap();
     assert!(answer(bad.to_str().unwrap()).contains("is empty: expected a FEN or EPD in each line"));
     // A decided position.
@@ -84,6 +82,41 @@ fn commands_as_arguments() {
     assert!(best(&quoted) && best(&kiln(&["position", "startpos", "moves", "e2e4", "go", "depth", "3"])));
     assert!(kiln(&["uci", "quit"]).ends_with("uciok\n"));
     assert!(refusal(&["no such command"]).contains("\"kiln help\" lists the commands"));
+    for perft in ["go perft 2", "go perft 2 quit", "position startpos go perft 2"] {
+        assert!(kiln(&perft.split(' ').collect::<Vec<_>>()).ends_with("\nNodes searched: 400\n"), "{perft}");
+    }
+    assert!(kiln(&["go", "perft 2"]).ends_with("\nNodes searched: 400\n"));
+    // `quit` waits for a search that ends by itself.
+    let searched = kiln(&["go", "depth", "5", "quit"]);
+    assert!(searched.contains("info depth 5 ") && best(&searched), "{searched}");
+    for unbounded in ["go infinite", "go infinite quit", "go infinite stop", "go depth 99 stop isready"] {
+        assert_eq!(kiln(&unbounded.split(' ').collect::<Vec<_>>()).matches("bestmove ").count(), 1, "{unbounded}");
+    }
+}
+
+#[test]
+fn a_rejected_argument_ends_the_commands() {
+    for (words, expected) in [
+        ("setoption name EvalFile value missing.nnue bench 1", "network \"missing.nnue\" is not used: "),
+        ("setoption name Hash value 0 go depth 1", "bad value \"0\" for option Hash: "),
+        ("position fen xx go depth 1", "bad FEN \"xx\": "),
+        ("position startpos moves e2e5 go depth 1", "illegal move \"e2e5\" in "),
+        ("go depth x", "bad number \"x\" after \"depth\""),
+        ("go banana depth 1", "unknown word \"banana\" after \"go\""),
+        ("go searchmoves e2e5 depth 1", "illegal move \"e2e5\" after \"searchmoves\""),
+        ("go perft 0 d", "the depth of perft must be from 1 to 99"),
+        ("bench 0 d", "the depth of bench must be from 1 to 200"),
+        ("bench 1 go depth x", "bad number \"x\" after \"depth\""),
+    ] {
+        let (succeeded, out, error) = run(&words.split(' ').collect::<Vec<_>>());
+        assert!(
+            !succeeded && out.is_empty() && error.starts_with(&format!("kiln: {expected}")),
+            "{words}: {error}{out}"
+        );
+    }
+    // What comes before is executed.
+    let (succeeded, out, error) = run(&["go depth 2", "position startpos moves e2e5", "eval"]);
+    assert!(!succeeded && out.lines().last().unwrap().starts_with("bestmove "), "{error}{out}");
 }
 
 #[test]
