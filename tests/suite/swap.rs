@@ -281,7 +281,7 @@ fn the_cache_is_tidied() {
     write(&format!("{}{}.4711.new", "1".repeat(64), rest.trim_end_matches(".bin")), 1000);
     fs::remove_file(cache.join(&saved)).unwrap();
     load().unwrap();
-    let mut expected = [&[saved.clone()], &others[..7], &foreign].concat();
+    let mut expected = [std::slice::from_ref(&saved), &others[..7], &foreign].concat();
     expected.sort();
     assert_eq!(names(), expected);
     // Using a file makes it the last used.
