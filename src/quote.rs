@@ -5,8 +5,8 @@ use std::fmt;
 /// The most characters that a quotation shows.
 const MOST_CHARACTERS: usize = 100;
 
-/// Quotes bad input for a message: in quotation marks, with special characters escaped. Of a text of more than a hundred
-/// characters only these are shown, and three dots after the quotation mark.
+/// Quotes bad input for a message: in quotation marks, with special characters escaped. Shows at most a hundred
+/// characters of the text; three dots after the quotation mark stand for the rest.
 ///
 /// ```
 /// use kiln::quote::quote;

@@ -146,6 +146,14 @@ fn parse_placement(text: &str) -> Result<Vec<(Piece, Square)>, FenError> {
     Ok(pieces)
 }
 
+fn parse_en_passant(text: &str) -> Result<Option<Square>, FenError> {
+    if text == "-" {
+        return Ok(None);
+    }
+    let target = Square::from_name(text);
+    target.map(Some).ok_or_else(|| FenError::new(FenField::EnPassant, text, "\"-\" or a square such as e3"))
+}
+
 impl Position {
     /// Parses a FEN as [`FromStr`] does, but ignores castling rights without king or rook in place, and an en passant
     /// square that no pawn can just have passed: FENs edited by hand often keep them. Returns the position, and for
@@ -179,10 +187,13 @@ impl Position {
         let mut position = Position::with_pieces(parse_placement(placement)?, color, halfmove_clock, fullmove_number)
             .map_err(|expected| FenError::new(FenField::Placement, placement, &expected))?;
         let mut ignored = Vec::from_iter(position.parse_castling(castling)?);
-        let target = position.parse_en_passant(en_passant)?.unwrap_or_else(|error| {
-            ignored.push(error);
-            None
-        });
+        let mut target = parse_en_passant(en_passant)?;
+        if let Some(square) = target
+            && let Err(expected) = position.check_en_passant(square)
+        {
+            ignored.push(FenError::new(FenField::EnPassant, en_passant, expected));
+            target = None;
+        }
         let position =
             position.finish(target).map_err(|expected| FenError::new(FenField::SideToMove, side, expected))?;
         Ok((position, ignored))
@@ -211,16 +222,6 @@ impl Position {
             }
         }
         Ok(ignored)
-    }
-
-    /// Returns the en passant square, or the error of one that no pawn can have passed.
-    fn parse_en_passant(&self, text: &str) -> Result<Result<Option<Square>, FenError>, FenError> {
-        let error = |expected| FenError::new(FenField::EnPassant, text, expected);
-        if text == "-" {
-            return Ok(Ok(None));
-        }
-        let target = Square::from_name(text).ok_or_else(|| error("\"-\" or a square such as e3"))?;
-        Ok(self.check_en_passant(target).map(|()| Some(target)).map_err(error))
     }
 
     /// Writes the position as a FEN. Castling rights are written `KQkq` where that is unambiguous and else as the

@@ -28,7 +28,7 @@ impl Position {
         let capture = if mv.is_capture() { "x" } else { "" };
         if kind(from) == Some(PieceType::Pawn) {
             let file = if mv.is_capture() { from.file().letter().to_string() } else { String::new() };
-            let promotion = mv.promotion().map(|kind| format!("={}", kind.letter().to_ascii_uppercase()));
+            let promotion = mv.promotion().map(|kind| format!("={}", san_letter(kind)));
             return format!("{file}{capture}{to}{}{check}", promotion.unwrap_or_default());
         }
         // If other pieces of the same type can move to the square, the file disambiguates, else the rank, else both.
@@ -45,7 +45,7 @@ impl Position {
             (_, true, false) => &name[1..],
             (_, true, true) => &name,
         };
-        let letter = kind(from).map_or('?', PieceType::letter).to_ascii_uppercase();
+        let letter = kind(from).map_or("?", san_letter);
         format!("{letter}{origin}{capture}{to}{check}")
     }
 

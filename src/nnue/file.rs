@@ -103,7 +103,7 @@ impl Network {
         }
         // The name of the cached file is the hash of the asset's bytes, all of which were checked before it was
         // written. The hash in the header is only what these bytes claim.
-        let hash = hexadecimal(&<[u8; 32]>::from(Sha256::digest(&bytes)));
+        let hash = hexadecimal(&Sha256::digest(&bytes));
         let cached = folder.map(|folder| folder.join(format!("{hash}-{ARRANGEMENT}-{}.bin", PACKING.vector)));
         if let Some(map) = cached.as_deref().and_then(open) {
             return Ok(Self::mapped(map, &header));

@@ -4,6 +4,7 @@ mod import;
 mod stat;
 pub(super) mod svg;
 
+use super::datagen::create_folder;
 use crate::data::random::shuffle;
 use crate::data::{Game, GameFileError, Import, MAX_RAW, Run, Shard, Sidecar, read, shards};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -164,8 +165,7 @@ impl<'a> ShardWriter<'a> {
     }
 
     fn save(&mut self) -> Result<(), GameFileError> {
-        let refuse = |error| GameFileError::of_file(self.folder, format!("the folder cannot be created: {error}"));
-        fs::create_dir_all(self.folder).map_err(refuse)?;
+        create_folder(self.folder)?;
         std::mem::take(&mut self.shard).save(self.folder, self.saved, &self.runs, &self.imports)?;
         self.saved += 1;
         Ok(())

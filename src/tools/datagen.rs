@@ -166,8 +166,7 @@ pub fn datagen(
     let book = book
         .and_then(|book| book.as_ref().map_or(Ok(()), Book::check).map(|()| book))
         .map_err(|error| GameFileError::of_file(folder, error))?;
-    fs::create_dir_all(folder)
-        .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))?;
+    create_folder(folder)?;
     let _lock = lock(folder, "kiln datagen")?;
     let run = settings.run(network, book.as_ref());
     let quotas: Vec<u64> = (0..settings.positions.div_ceil(settings.shard_positions))
@@ -288,6 +287,12 @@ impl Progress {
             rate(nodes) / 1e6
         )
     }
+}
+
+/// Creates a folder of shards, and those that contain it.
+pub(super) fn create_folder(folder: &Path) -> Result<(), GameFileError> {
+    fs::create_dir_all(folder)
+        .map_err(|error| GameFileError::of_file(folder, format!("the folder cannot be created: {error}")))
 }
 
 /// Locks the folder of a command, because two runs in it would write the same files.

@@ -56,8 +56,7 @@ pub struct Progress {
     pub leaves: AtomicU64,
 }
 
-/// Runs [`perft`] for each legal move, on several threads; `depth` includes that move, so it is at least 1, and 0 counts
-/// as 1.
+/// Runs [`perft`] for each legal move, on several threads. `depth` includes that move and is at least 1; 0 counts as 1.
 ///
 /// # Panics
 /// If the system refuses a thread.

@@ -186,12 +186,11 @@ fn the_hash_is_in_memory_before_a_timed_analysis() {
         .expect("the binary starts");
     let lines = BufReader::new(process.stdout.take().unwrap()).lines();
     let report = lines.map_while(Result::ok).find(|line| line.starts_with("depth "));
-    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let resident = crate::common::resident_kilobytes(&process);
     process.kill().unwrap();
     process.wait().unwrap();
     assert!(report.is_some());
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
-    assert!(resident.unwrap().parse::<u64>().unwrap() >= 256 << 10, "{status}");
+    assert!(resident >= 256 << 10, "{resident} kB");
 }
 
 #[test]

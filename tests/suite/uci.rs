@@ -408,8 +408,8 @@ fn what_is_not_in_place_in_a_fen_is_ignored() {
     assert_eq!(
         notes,
         [
-            "info string ignored in the FEN: bad castling rights \"KQ\": expected castling rights only for a king on its \
-             own first rank",
+            "info string ignored in the FEN: bad castling rights \"KQ\": expected castling rights only for a king on \
+             its own first rank",
             "info string ignored in the FEN: bad en passant square \"e3\": expected an empty square, with the empty \
              square behind it from which the pawn came",
             "info string ignored in the FEN: bad en passant square \"e3\": expected a square on the third rank with \
@@ -982,9 +982,8 @@ fn the_hash_is_in_memory_before_a_search() {
     for (line, megabytes) in [("ucinewgame", 16), ("setoption name Hash value 64", 64)] {
         kiln.send(line);
         kiln.ask("isready", "readyok");
-        let status = std::fs::read_to_string(format!("/proc/{}/status", kiln.process.id())).unwrap();
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
-        assert!(resident.unwrap().parse::<u64>().unwrap() >= megabytes << 10, "{line}: {status}");
+        let resident = crate::common::resident_kilobytes(&kiln.process);
+        assert!(resident >= megabytes << 10, "{line}: {resident} kB");
     }
     kiln.quit();
 }

@@ -9,9 +9,19 @@ use std::ffi::OsStr;
 use std::fs;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::process::Child;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread::{self, ThreadId};
+
+/// Returns how much memory a process has in use, in kB.
+#[cfg(target_os = "linux")]
+pub fn resident_kilobytes(process: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    resident.unwrap_or_else(|| panic!("no VmRSS in {status}")).parse().unwrap()
+}
 
 /// Returns an empty folder for one test. Names must differ in a file only.
 ///
