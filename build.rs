@@ -76,6 +76,7 @@ fn set_version() {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let mut version = variable("CARGO_PKG_VERSION");
     if let Some(commit) = commit() {
+        println!("cargo::rustc-env=KILN_COMMIT={commit}");
         version += &format!(" ({commit})");
     }
     let compiler = output(&variable("RUSTC"), &["--version"]).unwrap_or_default();

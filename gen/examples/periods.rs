@@ -40,7 +40,10 @@ fn run(arguments: &[String]) -> Option<()> {
     let bits: u32 = bits.parse().ok().filter(|bits| (1..=12).contains(bits))?;
     let part = match part {
         [] => None,
-        [first] => first.parse().ok().map(|first: u64| first..first + 1),
+        [first] => {
+            let first: u64 = first.parse().ok()?;
+            Some(first..first.checked_add(1)?)
+        }
         [first, end] => Some(first.parse().ok()?..end.parse().ok()?),
         _ => return None,
     };

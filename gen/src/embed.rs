@@ -24,6 +24,7 @@ macro_rules! embed {
             $crate::embed::include_bytes_aligned!(64, ::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".bin"));
         const fn view<T: $crate::layout::Plain>() -> &'static T {
             const {
+                let () = <T as $crate::layout::Plain>::CHECKED;
                 ::core::assert!(
                     ::core::cfg!(target_endian = "little"),
                     "blobs are little-endian and cannot be read in place on a big-endian target"
@@ -43,7 +44,7 @@ macro_rules! embed {
             }
             // SAFETY: the bytes live as long as the program, their number is T's size (asserted above), and they are
             // aligned to ALIGN, which T does not exceed (asserted above). `Plain` is sealed: its types hold only
-            // numbers without padding, so any bytes are valid.
+            // numbers without padding (`CHECKED`), so any bytes are valid.
             unsafe { &*BYTES.as_ptr().cast::<T>() }
         }
         view()

@@ -12,6 +12,10 @@ mod sealed {
 
 /// A type without padding that is valid for every bit pattern. Sealed: readers rely on it for soundness.
 pub trait Plain: sealed::Sealed + Copy + 'static {
+    /// Does not compile if the type has padding. [`embed!`](crate::embed!) evaluates it.
+    #[doc(hidden)]
+    const CHECKED: () = ();
+
     /// Appends the little-endian bytes of `self`, `size_of::<Self>()` of them.
     fn write_le(&self, out: &mut impl Extend<u8>);
 }
@@ -30,6 +34,8 @@ plain_numbers!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64);
 
 impl<T: Plain, const N: usize> sealed::Sealed for [T; N] {}
 impl<T: Plain, const N: usize> Plain for [T; N] {
+    const CHECKED: () = T::CHECKED;
+
     fn write_le(&self, out: &mut impl Extend<u8>) {
         for element in self {
             element.write_le(out);
@@ -405,11 +411,12 @@ macro_rules! plain_layers {
     ($($name:ident<$(const $parameter:ident),*> { $($field:ident),* }, if $condition:expr, size $size:expr;)*) => {$(
         impl<$(const $parameter: usize),*> sealed::Sealed for $name<$($parameter),*> {}
         impl<$(const $parameter: usize),*> Plain for $name<$($parameter),*> {
+            const CHECKED: () = {
+                assert!($condition, "rows must fill cache lines");
+                assert!(size_of::<Self>() == $size, "a blob type has padding");
+            };
+
             fn write_le(&self, out: &mut impl Extend<u8>) {
-                const {
-                    assert!($condition, "rows must fill cache lines");
-                    assert!(size_of::<Self>() == $size, "a blob type has padding");
-                }
                 $(self.$field.write_le(out);)*
             }
         }

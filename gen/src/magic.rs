@@ -386,14 +386,17 @@ impl core::error::Error for MagicError {}
 /// Looks up every relevant occupancy of both sliders and compares the attack set with walking the board.
 ///
 /// # Errors
-/// On the first look-up that is wrong or out of bounds.
+/// On the first look-up that is wrong or out of bounds, and for a magic with another mask than the relevant squares or a
+/// shift not in [`SHIFTS`].
 pub fn verify(tables: &MagicTables) -> Result<(), MagicError> {
     let sliders = [("rook", &ROOK, &tables.sliders.rook), ("bishop", &BISHOP, &tables.sliders.bishop)];
     for (slider, directions, magics) in sliders {
         for (square, magic) in magics.iter().enumerate() {
-            for occupied in subsets(relevant_mask(square, directions)) {
+            let mask = relevant_mask(square, directions);
+            let is_valid = magic.mask == mask && SHIFTS.contains(&magic.shift);
+            for occupied in subsets(mask) {
                 let expected = slider_attacks(square, directions, occupied);
-                if tables.attacks.get(magic.index(occupied)) != Some(&expected) {
+                if !is_valid || tables.attacks.get(magic.index(occupied)) != Some(&expected) {
                     return Err(MagicError { slider, square, occupied });
                 }
             }

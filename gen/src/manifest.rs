@@ -4,6 +4,9 @@
 use alloc::{string::String, vec::Vec};
 use bincode::{Decode, Encode};
 
+/// The most bytes of a manifest, so that a damaged length allocates nothing.
+const LIMIT: usize = 1 << 20;
+
 /// The description of one blob.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Entry {
@@ -47,9 +50,10 @@ impl Manifest {
     /// Decodes what [`Manifest::to_bytes`] returned.
     ///
     /// # Errors
-    /// If the bytes are anything else, or more bytes follow.
+    /// If the bytes are anything else, or more bytes follow. A manifest of more than a megabyte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestError> {
-        let (manifest, read) = bincode::decode_from_slice(bytes, bincode::config::standard()).map_err(ManifestError)?;
+        let config = bincode::config::standard().with_limit::<LIMIT>();
+        let (manifest, read) = bincode::decode_from_slice(bytes, config).map_err(ManifestError)?;
         if read == bytes.len() {
             Ok(manifest)
         } else {

@@ -40,14 +40,14 @@ mod shape;
 pub use arrange::NetworkBlob;
 pub use error::AssetError;
 pub use header::{
-    Activations, Expected, HIDDEN_RANGE, HIDDEN_STEP, Head, Header, Inputs, MAX_EXPECTED, MAX_FEATURE_SETS,
-    MAX_OUTPUT_BUCKETS, Provenance, THREAT_STATES, Threats, equal_king_buckets, equal_output_buckets, is_less,
-    threat_state,
+    Activations, DESCRIPTION_LIMIT, Expected, HIDDEN_RANGE, HIDDEN_STEP, Head, Header, Inputs, MAX_EXPECTED,
+    MAX_FEATURE_SETS, MAX_OUTPUT_BUCKETS, Provenance, QA_RANGE, QB_RANGE, SCALE_RANGE, TEXT_LIMIT, THREAT_STATES,
+    Threats, equal_king_buckets, equal_output_buckets, is_less, threat_state,
 };
 pub use material::material;
 pub use shape::NetworkShape;
 
-use alloc::vec::Vec;
+use alloc::{format, vec::Vec};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -59,8 +59,8 @@ pub const MAGIC: [u8; 8] = *b"KILNNNUE";
 pub const VERSION: u16 = 4;
 /// The bytes before the header: magic, version, length.
 const HEADER_START: usize = MAGIC.len() + 2 + 4;
-/// The most bytes of a file. The widest network with the most buckets has 225 MB.
-const FILE_LIMIT: u64 = 1 << 28;
+/// The most bytes of a file. The widest network, with 64 king buckets and pairs, has 325 MB.
+const FILE_LIMIT: u64 = 1 << 29;
 /// The most bytes of a header.
 const HEADER_LIMIT: usize = 1 << 16;
 /// The most features of pairs of pieces that a position is taken to have. In games there are 16 on average, and 48 were
@@ -151,6 +151,10 @@ impl Asset {
         }
         let (length, rest) = rest.split_first_chunk().ok_or(truncated(HEADER_START))?;
         let length = u32::from_le_bytes(*length) as usize;
+        if length > HEADER_LIMIT {
+            let expected = format!("at most {HEADER_LIMIT}");
+            return Err(AssetError::Dimension { field: "length of the header", value: length as u32, expected });
+        }
         let (header, payload) = rest.split_at_checked(length).ok_or(truncated(HEADER_START.saturating_add(length)))?;
         let config = bincode::config::standard().with_limit::<HEADER_LIMIT>();
         let (header, read) = bincode::decode_from_slice::<Header, _>(header, config).map_err(AssetError::Header)?;
@@ -251,14 +255,14 @@ impl Asset {
     ///
     /// No accumulator may leave `i16` with any 32 pieces on the board and [`MOST_PAIRS`] pairs of them. With a single
     /// layer, the product of an activation and its output weight must fit `i16`, as the vector kernels require, and the
-    /// sum over one accumulator must fit `i32`. The sums of the first of several layers always fit: 2048 products of
-    /// at most 127 · 128.
+    /// sum over one accumulator must fit `i32`. The sums of the first of several layers always fit: at most 4096
+    /// products of at most 127 · 128.
     fn check_weights(&self) -> Result<(), AssetError> {
         let hidden = self.header.hidden as usize;
         let mut largest_pairs = alloc::vec![0_i64; hidden];
         raise(&mut largest_pairs, &self.pairs);
         // One chunk per king bucket: all threat states of a bucket may occur in one position.
-        for bucket in self.features.chunks_exact(self.features.len() / self.header.king_bucket_count()) {
+        for bucket in self.features.chunks_exact(self.features.len() / self.header.inputs.king_bucket_count()) {
             let mut largest = alloc::vec![0_i64; hidden];
             raise(&mut largest, bucket);
             for ((largest, pair), bias) in largest.into_iter().zip(&largest_pairs).zip(&self.feature_bias) {

@@ -49,6 +49,13 @@ fn wrong_tables_are_found() {
     let mut offset = good.clone();
     offset.sliders.bishop[63].offset += 1 << 20;
     assert_eq!(magic::verify(&offset).unwrap_err().square, 63);
+    // The index of an occupancy beyond the true mask would be another.
+    let mut mask = good.clone();
+    mask.sliders.rook[0].mask |= 1 << 63;
+    assert_eq!(magic::verify(&mask).unwrap_err().square, 0);
+    let mut shift = good.clone();
+    shift.sliders.rook[7].shift = 64;
+    assert_eq!(magic::verify(&shift).unwrap_err().square, 7);
 }
 
 #[test]
@@ -156,6 +163,8 @@ fn blobs_are_named_in_the_manifest() {
     assert_eq!((numbers.name.as_str(), numbers.element.as_str(), numbers.length), ("numbers", "[u16; 2]", 4));
     assert!(Manifest::from_bytes(&bytes[..bytes.len() - 1]).is_err());
     assert!(Manifest::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
+    // A length that no memory could hold.
+    assert!(Manifest::from_bytes(&[253, 255, 255, 255, 255, 255, 255, 255, 255]).is_err());
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -17,7 +17,7 @@ pub fn parse(arguments: &mut Arguments) -> Result<Option<Task>, lexopt::Error> {
             Short('h') | Long("help") => return Ok(None),
             Long("mirrored") => header.inputs.mirrored = true,
             Long("merged-kings") => header.inputs.merged_kings = true,
-            Long("threats") => header.inputs.threats = arguments.parse(read_threats)?,
+            Long("threats") => header.inputs.threats = arguments.parse(str::parse::<Threats>)?,
             Long("layers") => header.head = arguments.parse(read_layers)?,
             Long("pairwise") => pairwise = true,
             Long("hidden") => hidden = Some(arguments.number(0..=u32::MAX)?),
@@ -72,10 +72,6 @@ pub fn parse(arguments: &mut Arguments) -> Result<Option<Task>, lexopt::Error> {
             );
         }
     }))
-}
-
-fn read_threats(text: &str) -> Result<Threats, String> {
-    text.parse().map_err(|_| "expected none, states or pairs".into())
 }
 
 fn read_layers(text: &str) -> Result<Head, String> {

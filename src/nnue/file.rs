@@ -16,6 +16,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
 /// The version of the weights' arrangement, part of a cached file's name. Increment it with every change of the order
@@ -34,7 +35,7 @@ const _: () = assert!(FEATURES_LENGTH.is_multiple_of(ALIGN) && PAIRS_LENGTH.is_m
 /// Why a network cannot be loaded.
 #[derive(Debug)]
 pub enum LoadError {
-    /// The file is not a valid asset.
+    /// The file cannot be read or is not a valid asset.
     Asset(AssetError),
     /// The network has another shape than [`SHAPE`].
     Shape(Box<NetworkShape>),
@@ -85,7 +86,7 @@ impl Network {
     /// ```
     ///
     /// # Errors
-    /// If the file is not a valid asset, its shape differs from [`SHAPE`], or there is no memory for it.
+    /// If the file cannot be read or is not a valid asset, its shape differs from [`SHAPE`], or there is no memory for it.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         Self::load_with_cache(path, cache_folder().as_deref())
     }
@@ -168,7 +169,9 @@ fn open(path: &Path) -> Option<Mmap> {
 fn save(path: &Path, contents: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder)?;
-    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    // Another thread may save the same network.
+    static SAVES: AtomicU64 = AtomicU64::new(0);
+    let temporary = path.with_extension(format!("{}-{}.new", std::process::id(), SAVES.fetch_add(1, Relaxed)));
     let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
     match written {
         Ok(()) => tidy(folder),
@@ -216,7 +219,7 @@ mod tests {
         let hash = "0123456789abcdef".repeat(4);
         for (end, expected) in [
             ("-4-64.bin", Some(4)),
-            ("-12-1.4711.new", Some(12)),
+            ("-12-1.4711-3.new", Some(12)),
             (".bin", None),
             ("-4.bin", None),
             ("-4-64", None),

@@ -42,11 +42,11 @@ pub const FEATURE_SETS: usize = SHAPE.inputs.feature_set_count();
 /// The number of output buckets.
 pub const OUTPUT_BUCKETS: usize = SHAPE.output_bucket_count();
 /// Quantisation of feature weights and activations.
-pub const QA: i32 = SHAPE.qa as i32;
+const QA: i32 = SHAPE.qa as i32;
 /// Quantisation of the weights that multiply the activations.
-pub const QB: i32 = SHAPE.qb as i32;
+const QB: i32 = SHAPE.qb as i32;
 /// Centipawns per unit of output.
-pub const SCALE: i32 = SHAPE.scale as i32;
+const SCALE: i32 = SHAPE.scale as i32;
 
 const _: () = assert!(PACKING.vector == native::PACKING.vector, "the build arranged the weights for other vectors");
 

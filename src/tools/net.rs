@@ -156,7 +156,7 @@ fn describe(asset: &Asset, file_length: u64) -> String {
     line("mirrored", (if inputs.mirrored { "yes" } else { "no" }).into());
     line("merged kings", (if inputs.merged_kings { "yes" } else { "no" }).into());
     line("threats", inputs.threats.to_string());
-    if header.king_bucket_count() > 1 {
+    if header.inputs.king_bucket_count() > 1 {
         for (rank, buckets) in inputs.king_buckets.chunks(8).enumerate().rev() {
             line(if rank == 7 { "king buckets" } else { "" }, numbers(buckets));
         }

@@ -97,8 +97,8 @@ fn networks_that_cannot_be_embedded() {
     // Even root cannot read a path inside a file.
     fs::copy(default_network(), &file).unwrap();
     refused(&file.join("inside"), "it cannot be read: ");
-    fs::File::create(folder.join("endless")).unwrap().set_len((1 << 28) + 1).unwrap();
-    refused(&folder.join("endless"), "it has 268435457 bytes, expected at most 268435456");
+    fs::File::create(folder.join("endless")).unwrap().set_len((1 << 29) + 1).unwrap();
+    refused(&folder.join("endless"), "it has 536870913 bytes, expected at most 536870912");
     refused(&folder, "it is not a regular file");
     for (bytes, reason) in bad_networks() {
         fs::write(&file, bytes).unwrap();

@@ -186,8 +186,8 @@ fn bad_files_are_refused() {
             let error = refused(&file);
             assert!(error.starts_with(&format!("cannot use {}: {reason}", file.display())), "{error}");
         }
-        fs::File::create(&file).unwrap().set_len((1 << 28) + 1).unwrap();
-        assert!(refused(&file).ends_with(": it has 268435457 bytes, expected at most 268435456"));
+        fs::File::create(&file).unwrap().set_len((1 << 29) + 1).unwrap();
+        assert!(refused(&file).ends_with(": it has 536870913 bytes, expected at most 536870912"));
     }
     let nowhere = folder.join("missing/out");
     let error = refusal(&["export".as_ref(), default_network().as_os_str(), nowhere.as_os_str()]);

@@ -32,12 +32,12 @@ pub fn grow(asset: Asset, wanted: &Header, seed: u64) -> Result<Asset> {
     );
     let [width, new_width] = [&old, wanted].map(|header| header.hidden as usize);
     ensure!(width <= new_width, "it is {width} neurons wide; a network cannot shrink");
-    let kings = parents(&old.inputs.king_buckets, &inputs.king_buckets, wanted.king_bucket_count(), "king")?;
+    let kings = parents(&old.inputs.king_buckets, &inputs.king_buckets, wanted.inputs.king_bucket_count(), "king")?;
     let outputs = parents(&old.output_buckets, &wanted.output_buckets, wanted.output_bucket_count(), "output")?;
     // King buckets and threat states start with the same weights.
-    let new = random.floats(old.planes() * 64 * (new_width - width), 0.0, NEW_WEIGHT);
+    let new = random.floats(old.inputs.planes() * 64 * (new_width - width), 0.0, NEW_WEIGHT);
     let new: Vec<i16> = new.into_iter().map(|weight| (weight * f32::from(QA)).round() as i16).collect();
-    let (sets, buckets) = (old.king_bucket_count(), old.output_bucket_count());
+    let (sets, buckets) = (old.inputs.king_bucket_count(), old.output_bucket_count());
     let weights = match weights {
         Weights::Single { output, output_bias } => Weights::Single {
             output: widen(&copy(&output, buckets, &outputs), width, new_width, &[0]),

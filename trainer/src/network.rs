@@ -328,8 +328,8 @@ impl Network {
         header.check().context("the engine does not support this network")?;
         let mut random = UniformRng::new(seed);
         let hidden = header.hidden as usize;
-        let (planes, buckets) = (header.planes(), header.output_bucket_count());
-        let sets = header.feature_set_count();
+        let (planes, buckets) = (header.inputs.planes(), header.output_bucket_count());
+        let sets = header.inputs.feature_set_count();
         let shared = random.floats(planes * 64 * hidden, 0.0, NEW_WEIGHT);
         let repeated = |values: Vec<f32>| values.repeat(buckets);
         let (head, tail) = match header.head {
@@ -391,7 +391,8 @@ impl Network {
     /// Cuts tensors in asset order into tiles.
     fn from_tensors(header: Header, factoriser: bool, tensors: &AssetTensors) -> Self {
         let hidden = header.hidden as usize;
-        let sets = [header.king_bucket_count(), header.feature_set_count() / header.king_bucket_count()];
+        let sets =
+            [header.inputs.king_bucket_count(), header.inputs.feature_set_count() / header.inputs.king_bucket_count()];
         let pairwise = is_pairwise(&header);
         let tiles = (0..hidden / TILE)
             .map(|tile| {
@@ -630,7 +631,7 @@ impl Features {
 impl FeatureSet {
     /// Builds the tables for a header.
     pub fn new(header: &Header) -> Self {
-        let size = (header.planes() * 64) as u32;
+        let size = (header.inputs.planes() * 64) as u32;
         let (state_stride, bucket_stride) =
             if header.inputs.threats == Threats::States { (size, THREAT_STATES as u32 * size) } else { (0, size) };
         let plane = |piece: usize, own: usize| {
@@ -643,7 +644,8 @@ impl FeatureSet {
             let flip = if header.inputs.mirrored && square % 8 >= 4 { 7 } else { 0 };
             (bucket_stride * u32::from(header.inputs.king_buckets[square ^ flip]), flip as u8)
         });
-        let first_pair = (header.inputs.threats == Threats::Pairs).then(|| header.king_bucket_count() as u32 * size);
+        let first_pair =
+            (header.inputs.threats == Threats::Pairs).then(|| header.inputs.king_bucket_count() as u32 * size);
         Self { planes, kings, output_buckets: header.output_buckets, state_stride, first_pair }
     }
 

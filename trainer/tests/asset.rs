@@ -139,7 +139,7 @@ fn a_network_grows_without_another_evaluation() {
         wanted.inputs.king_buckets = std::array::from_fn(|square| (square / 16 * files + file(square)) as u8);
         let grown = grow(asset.clone(), &wanted, 1).unwrap();
         assert_eq!((grown.header.hidden, grown.header.output_bucket_count()), (128, 4));
-        assert!(grown.header.king_bucket_count() >= 4 && grown.header.check().is_ok());
+        assert!(grown.header.inputs.king_bucket_count() >= 4 && grown.header.check().is_ok());
         for (before, after) in scores(&asset).into_iter().zip(scores(&grown)) {
             assert!((before - after).abs() < 0.05, "{}: {before} {after}", grown.header.shape());
         }

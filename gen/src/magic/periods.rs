@@ -32,8 +32,10 @@ pub struct Level {
 /// Calls `visit` with each factor that is correct for a slider with a window of `bits` index bits, until it returns
 /// `Break`. Returns the work done by square.
 ///
-/// The factors are those below the longest period, the others differ only in bits that do not matter. `first` are the
-/// values to try for the bits that the highest square needs, all of them if `None`: parts can run side by side.
+/// The factors are those below the longest period, the others differ only in bits that do not matter. `directions` are
+/// those of [`ROOK`](crate::geometry::ROOK) or [`BISHOP`](crate::geometry::BISHOP). `first` are the values to try for
+/// the bits that the highest square *s* of the mask needs, below 2⁶⁴⁻ˢ, all of them if `None`: parts can run side by
+/// side.
 ///
 /// ```
 /// use core::ops::ControlFlow;
@@ -44,7 +46,7 @@ pub struct Level {
 /// ```
 ///
 /// # Panics
-/// If `bits` is not in 1 to 12.
+/// If `bits` is not in 1 to 12, or `first` ends beyond its bound.
 pub fn factors(
     square: Square,
     directions: &[Step],
@@ -55,6 +57,8 @@ pub fn factors(
     assert!((1..=12).contains(&bits), "a window of {bits} index bits, expected 1 to 12");
     let mask = relevant_mask(square, directions);
     let squares: Vec<u32> = (0..64).rev().filter(|square| mask >> square & 1 != 0).collect();
+    let end = 1 << (64 - squares[0]);
+    assert!(first.as_ref().is_none_or(|first| first.end <= end), "values {first:?}, expected below {end}");
     let sets = attack_sets(&squares, &super::cases(square, directions));
     let count = usize::from(*sets.iter().max().expect("the empty board has a set"));
     let orders = (0..squares.len()).map(|level| {

@@ -49,7 +49,7 @@ impl Asset {
         [
             NetworkBlob {
                 name: "network_features",
-                element: format!("Features<{hidden}, {}>", self.header.feature_set_count()),
+                element: format!("Features<{hidden}, {}>", self.header.inputs.feature_set_count()),
                 bytes: self.arranged_features(places.as_deref()),
             },
             NetworkBlob {
@@ -70,7 +70,7 @@ impl Asset {
     fn arranged_features(&self, places: Option<&[usize]>) -> Vec<u8> {
         let hidden = self.header.hidden as usize;
         let mut bytes = Vec::new();
-        let planes = self.header.planes();
+        let planes = self.header.inputs.planes();
         for set in self.features.chunks_exact(planes * 64 * hidden) {
             bytes.extend(self.arranged_rows(set, places));
             if planes < 12 {

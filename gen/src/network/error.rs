@@ -151,7 +151,7 @@ impl fmt::Display for AssetError {
             Self::Truncated { found, expected } => {
                 write!(
                     f,
-                    "the file ends within its header: it has {found} bytes, and {} are missing up to the payload",
+                    "the file ends within its header: it has {found} bytes, and at least {} are missing up to the payload",
                     expected - found
                 )
             }

@@ -15,13 +15,13 @@ pub const HIDDEN_RANGE: RangeInclusive<u32> = 32..=2048;
 /// Accumulator widths are multiples of this.
 pub const HIDDEN_STEP: u32 = 32;
 /// Values of [`Header::qa`] that are allowed.
-const QA_RANGE: RangeInclusive<u16> = 1..=255;
+pub const QA_RANGE: RangeInclusive<u16> = 1..=255;
 /// The only value of [`Header::qa`] with [`Head::Layers`], whose products are shifted, not divided.
 const LAYERS_QA: u16 = 255;
 /// Values of [`Header::qb`] that are allowed.
-const QB_RANGE: RangeInclusive<u16> = 1..=1024;
+pub const QB_RANGE: RangeInclusive<u16> = 1..=1024;
 /// Values of [`Header::scale`] that are allowed.
-const SCALE_RANGE: RangeInclusive<u16> = 1..=4096;
+pub const SCALE_RANGE: RangeInclusive<u16> = 1..=4096;
 /// Widths of the first of several layers that are allowed.
 const FIRST_WIDTHS: [u32; 2] = [16, 32];
 /// The width of the second of several layers.
@@ -36,37 +36,38 @@ pub const MAX_OUTPUT_BUCKETS: usize = 8;
 /// The most positions with expected scores.
 pub const MAX_EXPECTED: usize = 16;
 /// The most bytes of a name, a commit and a FEN.
-const TEXT_LIMIT: usize = 100;
+pub const TEXT_LIMIT: usize = 100;
 /// The most bytes of a description.
-const DESCRIPTION_LIMIT: usize = 1000;
+pub const DESCRIPTION_LIMIT: usize = 1000;
 
 /// The header of an asset, which describes the network.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Header {
-    /// Name of the network.
+    /// Name of the network: at most [`TEXT_LIMIT`] bytes without control characters, as of all texts here.
     pub name: String,
     /// How it was made.
     pub provenance: Provenance,
     /// The input features.
     pub inputs: Inputs,
-    /// Width of an accumulator.
+    /// Width of an accumulator, in [`HIDDEN_RANGE`], a multiple of [`HIDDEN_STEP`].
     pub hidden: u32,
     /// The layers after the accumulators.
     pub head: Head,
     /// The output bucket by the number of pieces on the board, from 0 to 32.
     pub output_buckets: [u8; 33],
-    /// Quantisation of feature weights and activations: 1.0 is stored as this number.
+    /// Quantisation of feature weights and activations: 1.0 is stored as this number, in [`QA_RANGE`], 255 with
+    /// [`Head::Layers`].
     pub qa: u16,
-    /// Quantisation of the weights that multiply the activations.
+    /// Quantisation of the weights that multiply the activations, in [`QB_RANGE`].
     pub qb: u16,
-    /// Centipawns per unit of output.
+    /// Centipawns per unit of output, in [`SCALE_RANGE`].
     pub scale: u16,
     /// Constants of the win-draw-loss model, all zero if not known. The probability of winning at a score of x pawns is
     /// σ((x − a) / b), where a and b are linear in the material on the board (pawns, knights, bishops, rooks, queens
     /// count 1, 3, 3, 5, 9). In thousandths of a pawn: a without material, a per pawn's worth of material, and the same
     /// for b.
     pub win_draw_loss: [i32; 4],
-    /// Positions with the scores that the network gives them, to test an implementation.
+    /// Positions with the scores that the network gives them, to test an implementation; at most [`MAX_EXPECTED`].
     pub expected: Vec<Expected>,
     /// SHA-256 of this header with zeros in this field, followed by the uncompressed payload.
     pub sha256: [u8; 32],
@@ -75,7 +76,7 @@ pub struct Header {
 /// How a network was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Provenance {
-    /// A description in words.
+    /// A description in words, at most [`DESCRIPTION_LIMIT`] bytes.
     pub description: String,
     /// How many generations of networks before this one produced training data.
     pub generation: u32,
@@ -146,7 +147,7 @@ impl FromStr for Threats {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|(known, _)| *known == text);
-        known.map(|(_, threats)| threats).ok_or_else(|| format!("{text:?} is not none, states or pairs"))
+        known.map(|(_, threats)| threats).ok_or_else(|| "expected none, states or pairs".into())
     }
 }
 
@@ -254,29 +255,14 @@ impl Header {
         }
     }
 
-    /// Returns the number of king buckets.
-    pub fn king_bucket_count(&self) -> usize {
-        self.inputs.king_bucket_count()
-    }
-
-    /// Returns the number of sets of feature weights.
-    pub fn feature_set_count(&self) -> usize {
-        self.inputs.feature_set_count()
-    }
-
     /// Returns the number of output buckets.
     pub fn output_bucket_count(&self) -> usize {
         bucket_count(&self.output_buckets)
     }
 
-    /// Returns the number of planes of 64 features in each set.
-    pub fn planes(&self) -> usize {
-        self.inputs.planes()
-    }
-
     /// Returns the number of input features without those of pairs of pieces.
     pub(super) fn input_count(&self) -> usize {
-        self.feature_set_count() * self.planes() * 64
+        self.inputs.feature_set_count() * self.inputs.planes() * 64
     }
 
     /// Returns the length of the uncompressed payload in bytes.

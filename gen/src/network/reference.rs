@@ -52,7 +52,7 @@ impl Asset {
                 Threats::States => THREAT_STATES * king_bucket + state(pieces, color, kind, square),
                 Threats::None | Threats::Pairs => king_bucket,
             };
-            let feature = (set * header.planes() + plane) * 64 + relative(square);
+            let feature = (set * header.inputs.planes() + plane) * 64 + relative(square);
             for (sum, &weight) in sums.iter_mut().zip(&self.features[feature * hidden..]) {
                 *sum += i64::from(weight);
             }
