@@ -60,8 +60,8 @@ pub struct Game {
     pub start: Position,
     /// The outcome.
     pub outcome: Outcome,
-    /// For a position of a search tree, which has one move: how its score relates to the true one. `None` for games
-    /// that were played.
+    /// For a position of a search tree, which has one move: how its score relates to the true one from the point of
+    /// view of the side to move, unlike the score itself. `None` for games that were played.
     pub bound: Option<Bound>,
     /// All moves, each of them legal.
     pub moves: Vec<ScoredMove>,

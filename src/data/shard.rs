@@ -1,7 +1,8 @@
 //! Shards: files of compressed games, with sidecars.
 
+use super::game::MOVE_LENGTH;
 use super::record::record;
-use super::{Game, GameFileError};
+use super::{Game, GameFileError, packed};
 use kiln_gen::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -127,6 +128,11 @@ impl Sidecar {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(GameFileError::of_file(&path, format!("it cannot be read: {error}"))),
         }
+    }
+
+    /// Returns the size of the shard in bytes before compression.
+    pub fn raw_len(&self) -> u64 {
+        (packed::LENGTH + MOVE_LENGTH) as u64 * self.games + MOVE_LENGTH as u64 * self.plies
     }
 
     /// Returns whether the sidecar's hash is that of these bytes.

@@ -296,7 +296,10 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), GameFileError> {
 }
 
 /// Locks the folder of a command, because two runs in it would write the same files.
-pub(super) fn lock(folder: &Path, command: &str) -> Result<File, GameFileError> {
+///
+/// # Errors
+/// If another run holds the lock, or the file cannot be written.
+pub fn lock(folder: &Path, command: &str) -> Result<File, GameFileError> {
     let path = folder.join("lock");
     let open = || File::options().create(true).append(true).open(&path);
     let file = open().map_err(|error| GameFileError::of_file(&path, format!("it cannot be written: {error}")))?;
@@ -309,7 +312,7 @@ pub(super) fn lock(folder: &Path, command: &str) -> Result<File, GameFileError> 
     }
 }
 
-/// Returns the sidecar of a shard if its file is intact and has enough positions.
+/// Returns the sidecar of a shard if its file is intact and full.
 ///
 /// # Errors
 /// If the shard belongs to a run with other settings.
@@ -325,8 +328,14 @@ fn complete(settings: &Settings, run: &Run, index: u64, quota: u64) -> Result<Op
         let what = format!("this shard belongs to a run with {name} {theirs}, not {ours}; use another folder");
         return Err(GameFileError::of_file(&path, what));
     }
-    let is_intact = sidecar.positions >= quota && fs::read(&path).is_ok_and(|bytes| sidecar.matches(&bytes));
+    let is_full = is_full(quota, sidecar.positions, sidecar.raw_len());
+    let is_intact = is_full && fs::read(&path).is_ok_and(|bytes| sidecar.matches(&bytes));
     Ok(is_intact.then_some(sidecar))
+}
+
+/// Returns whether a shard with this many positions and bytes gets no more games.
+fn is_full(quota: u64, positions: u64, raw_len: u64) -> bool {
+    positions >= quota || raw_len >= MAX_RAW as u64
 }
 
 /// Plays the games of one shard and saves it, at `stop` with the games so far.
@@ -345,7 +354,7 @@ fn generate(
     let mut games =
         SelfPlay::new(run, book, network, rng).map_err(|error| GameFileError::of_file(&settings.folder, error))?;
     let mut shard = Shard::new();
-    let is_complete = |shard: &Shard| shard.positions() >= quota || shard.raw_len() >= MAX_RAW;
+    let is_complete = |shard: &Shard| is_full(quota, shard.positions(), shard.raw_len() as u64);
     while !is_complete(&shard) && !stop.load(Relaxed) {
         let nodes = games.nodes();
         let game = games.play().map_err(|error| GameFileError::of_file(&settings.folder, error))?;

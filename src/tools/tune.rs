@@ -13,7 +13,7 @@ pub use games::{Pace, play as play_games};
 pub use player::COMMAND as GAMES_COMMAND;
 pub use spsa::Tunable;
 
-use super::datagen::lock;
+use super::datagen::{create_folder, lock};
 use super::opening::Book;
 use super::progress::{ProgressDisplay, short};
 use crate::data::replace;
@@ -149,8 +149,7 @@ pub fn tune(
     let folder = &settings.folder;
     let book = Book::read(&settings.book)?;
     book.check()?;
-    fs::create_dir_all(folder).map_err(|error| format!("{}: it cannot be created: {error}", folder.display()))?;
-    let _lock = lock(folder, "kiln tune").map_err(|error| error.to_string())?;
+    let _lock = create_folder(folder).and_then(|()| lock(folder, "kiln tune")).map_err(|error| error.to_string())?;
     let tuner = resume(folder, settings.plan(network, &book))?;
     let (total, before) = (2 * tuner.plan.pairs, 2 * tuner.played);
     if before > 0 {

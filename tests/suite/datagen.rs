@@ -105,7 +105,11 @@ fn games_start_from_a_book() {
     let all = games(&folder);
     let from_book = all.iter().filter(|game| game.start.occupied().len() <= 4).count();
     assert!((3..all.len() - 2).contains(&from_book), "{from_book} of {}", all.len());
-    let sidecar = data::Sidecar::read(&folder.join("shard-00000.viri.zst")).unwrap().unwrap();
+    let shard = folder.join("shard-00000.viri.zst");
+    let sidecar = data::Sidecar::read(&shard).unwrap().unwrap();
+    let mut raw = Vec::new();
+    data::read(&shard).unwrap().for_each(|game| game.unwrap().write(&mut raw));
+    assert_eq!(sidecar.raw_len(), raw.len() as u64);
     let recorded = sidecar.runs[0].book.as_ref().unwrap();
     assert_eq!((&*recorded.file, recorded.percent, recorded.sha256.len()), ("endings.epd", 60, 64));
     let error = refusal(&words(&folder, &format!("{arguments} 61")));

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// First 8 bytes of the file, the last of which is the version. The SHA-256 of the body (32 bytes) and the body follow.
-const MAGIC: &[u8; 8] = b"KILNTRN4";
+const MAGIC: &[u8; 8] = b"KILNTRN5";
 
 /// Log entry of one superbatch. The field names are the keys of the JSON log.
 #[derive(Clone, Debug, Decode, Encode, PartialEq, Serialize)]
@@ -101,7 +101,8 @@ pub fn load(file: &Path, run_hash: [u8; 32], network: &mut Network) -> Result<Op
         .with_context(|| format!("{} is not a checkpoint of this version", file.display()))?;
     ensure!(
         found.run_hash == run_hash,
-        "{} belongs to a run with other settings or data; remove it, or choose another output folder",
+        "{} belongs to a run with other settings or data: compare the run file with its copy (.toml) beside it; remove \
+         the checkpoint, or choose another output folder",
         file.display()
     );
     let features = network.updated.len();

@@ -104,16 +104,6 @@ pub struct Teacher {
     pub trust: Vec<f32>,
 }
 
-impl Teacher {
-    /// Reads the network.
-    ///
-    /// # Errors
-    /// If it cannot be read or is no asset.
-    pub fn asset(&self) -> Result<Asset> {
-        read_asset(&self.network)
-    }
-}
-
 /// A `[[stages]]` section: a part of the run with its own schedules and data.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -343,7 +333,8 @@ impl NetworkConfig {
         };
         let buckets = self.output_buckets;
         ensure!((1..=8).contains(&buckets), "network.output_buckets is {buckets}; allowed are 1 to 8");
-        let threats = self.threats.parse().map_err(|error| anyhow!("network.threats: {error}"))?;
+        let text = &self.threats;
+        let threats = text.parse().map_err(|error| anyhow!("network.threats is {text:?}: {error}"))?;
         ensure!(self.layers.is_some() || !self.pairwise, "network.pairwise is set, but there are no network.layers");
         let header = with_quantisation(Header {
             inputs: Inputs {
@@ -413,7 +404,8 @@ impl Config {
         }
         self.training.check()?;
         for (number, stage) in self.all_stages().iter().enumerate() {
-            stage.check(if number == 0 { "training" } else { "stages" })?;
+            let name = number.checked_sub(1).map_or("training".into(), |number| format!("stages[{number}]"));
+            stage.check(&name)?;
         }
         Ok(())
     }

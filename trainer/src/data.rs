@@ -148,7 +148,10 @@ pub fn hash(paths: &[PathBuf]) -> Result<[u8; 32]> {
 }
 
 /// Returns the shards at these paths, in order.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// If a folder cannot be read.
+pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let files: Vec<_> = paths.iter().map(|path| shards(path)).collect::<Result<_, _>>()?;
     Ok(files.concat())
 }
@@ -162,6 +165,7 @@ fn read_shard(file: &Path, filter: Filter, is_validation: fn(&Game) -> bool) -> 
             continue;
         }
         let positions = match is_validation(&game) {
+            // The caller's validation shards may have some.
             true if game.bound.is_some() => continue,
             true => &mut data.validation,
             false => &mut data.training,
@@ -184,8 +188,11 @@ fn read_shard(file: &Path, filter: Filter, is_validation: fn(&Game) -> bool) -> 
 }
 
 /// Returns whether a game is a validation game. This depends on the game alone, so no run trains on a game that another
-/// run validates on.
+/// run validates on. A position of a search tree never is.
 fn is_validation(game: &Game) -> bool {
+    if game.bound.is_some() {
+        return false;
+    }
     let mut bytes = Vec::new();
     game.write(&mut bytes);
     let hash: [u8; 32] = Sha256::digest(&bytes).into();

@@ -86,7 +86,7 @@ pub fn with_pairs(
             ));
         }
     }
-    network.tiles.iter_mut().flat_map(|tile| [&mut tile.features, &mut tile.pairs]).for_each(Tensor::clamp);
+    network.tensors_mut().into_iter().for_each(Tensor::clamp);
     network.refresh();
     let mut asset = network.to_asset();
     asset.header.expected = expected(&asset, &EXPECTED);
@@ -95,7 +95,7 @@ pub fn with_pairs(
 
 /// Returns the network in which a piece has the mean of its weights in all threat states, and pairs count nothing.
 fn start(states: &Asset, header: Header) -> Asset {
-    let size = header.planes() * 64 * header.hidden as usize;
+    let size = header.inputs.planes() * 64 * header.hidden as usize;
     let mean = |bucket: &[i16]| -> Vec<i16> {
         let sum = |i| (0..THREAT_STATES).map(|state| i32::from(bucket[state * size + i])).sum::<i32>();
         (0..size).map(|i| (sum(i) / THREAT_STATES as i32) as i16).collect()

@@ -7,6 +7,7 @@ use crate::data::{self, Dataset, EpochOrder, Filter};
 use crate::network::{Network, OptimiserStep, SCALE};
 use anyhow::{Context, Result, ensure};
 use bulletformat::ChessBoard;
+use kiln::tools::datagen::lock;
 use kiln::tools::net::{SAMPLES, expected};
 use kiln_gen::hexadecimal;
 use kiln_gen::network::{Asset, Head, Header, Provenance};
@@ -14,10 +15,10 @@ use plotters::prelude::*;
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use std::{fs, iter, mem};
 
 /// File ending of the asset.
 const ASSET: &str = ".nnue.zst";
@@ -39,8 +40,12 @@ pub struct Training {
     /// Number of the stage, from 0.
     stage: usize,
     data: Dataset,
+    /// Whether the scores of `data` are mixed, by [`Self::mix`].
+    is_mixed: bool,
     /// SHA-256 of the shards of all stages.
     data_sha256: [u8; 32],
+    /// Commit of the trainer.
+    commit: String,
     /// Hash of everything that determines the trained network.
     run_hash: [u8; 32],
     network: Network,
@@ -73,8 +78,10 @@ impl Training {
         let header = Header { name: config.name.clone(), ..header };
         let stages = config.all_stages();
         // The first stage's shards and those that others name themselves.
-        let own_data = config.stages.iter().flat_map(|stage| &stage.data);
-        let data_sha256 = data::hash(&config.data.iter().chain(own_data).cloned().collect::<Vec<_>>())?;
+        let own_data = || iter::once(&config.data).chain(config.stages.iter().map(|stage| &stage.data));
+        let data_sha256 = data::hash(&own_data().flatten().cloned().collect::<Vec<_>>())?;
+        // The hash does not tell where the shards of a stage end.
+        let shard_counts = own_data().map(|paths| Ok(data::files(paths)?.len())).collect::<Result<Vec<_>>>()?;
         let validation_sha256 = data::hash(&config.validation)?;
         let Config { seed, plies, tree_pieces, results, ref training, .. } = config;
         let mut network = match &start {
@@ -92,11 +99,12 @@ impl Training {
         let settings = TrainingConfig { checkpoint_seconds: 0, ..training.clone() };
         let schedules: Vec<_> = stages.iter().map(|stage| (stage.superbatches, stage.rate, stage.wdl)).collect();
         let shape = network.header().shape().key();
-        let settings = serde_json::to_vec(&(&settings, schedules, seed, plies, tree_pieces, results, shape))?;
+        let settings =
+            serde_json::to_vec(&(&settings, schedules, shard_counts, seed, plies, tree_pieces, results, shape))?;
         let start = start.map_or([0; 32], |asset| asset.header.sha256);
         let run_hash = Sha256::new_with_prefix(settings).chain_update(start).chain_update(data_sha256);
         let mut run_hash = run_hash.chain_update(validation_sha256);
-        let teacher = config.teacher.as_ref().map(Teacher::asset).transpose()?;
+        let teacher = config.teacher.as_ref().map(|teacher| read_asset(&teacher.network)).transpose()?;
         if let (Some(asset), Some(Teacher { trust, .. })) = (&teacher, &config.teacher) {
             run_hash.update(asset.header.sha256);
             run_hash.update(serde_json::to_vec(trust)?);
@@ -105,8 +113,19 @@ impl Training {
         let progress = checkpoint::load(&config.output(CHECKPOINT), run_hash, &mut network)?.unwrap_or_default();
         let last = config.superbatches() * training.batches - 1;
         let stage = config.batch_settings(progress.batches.min(last)).stage;
-        let data = dataset(&config, teacher.as_ref(), &stages[stage])?;
-        let mut run = Self { config, teacher, stage, data, data_sha256, run_hash, network, progress };
+        let data = dataset(&config, &stages[stage])?;
+        let mut run = Self {
+            config,
+            teacher,
+            stage,
+            data,
+            is_mixed: false,
+            data_sha256,
+            commit: commit(),
+            run_hash,
+            network,
+            progress,
+        };
         run.count_positions();
         Ok(run)
     }
@@ -124,10 +143,23 @@ impl Training {
         if stages[stage].data != stages[self.stage].data {
             // Frees the memory first.
             self.data = Dataset::default();
-            self.data = dataset(&self.config, self.teacher.as_ref(), &stages[stage])?;
+            self.data = dataset(&self.config, &stages[stage])?;
+            self.is_mixed = false;
         }
         self.stage = stage;
         self.count_positions();
+        Ok(())
+    }
+
+    /// Mixes the scores of the training positions with the teacher's and with results, once for each dataset.
+    fn mix(&mut self) -> Result<()> {
+        if mem::replace(&mut self.is_mixed, true) {
+            return Ok(());
+        }
+        if let (Some(asset), Some(Teacher { trust, .. })) = (&self.teacher, &self.config.teacher) {
+            self.data.mix_scores(asset, trust, self.config.training.scale)?;
+        }
+        self.data.mix_results(self.config.results);
         Ok(())
     }
 
@@ -203,6 +235,7 @@ impl Training {
     pub fn fit(&mut self, mut print: impl FnMut(&str), mut stop: impl FnMut(&Progress) -> bool) -> Result<()> {
         let output = &self.config.output;
         fs::create_dir_all(output).with_context(|| format!("the folder {} cannot be created", output.display()))?;
+        let _lock = lock(output, "kiln-trainer fit")?;
         let training = self.config.training.clone();
         let (size, total) = (training.batch_size, training.batches * self.config.superbatches());
         let mut processor = BatchProcessor::new(&self.network);
@@ -213,6 +246,7 @@ impl Training {
             if settings.stage != self.stage {
                 self.enter(settings.stage)?;
             }
+            self.mix()?;
             let batch_start = Instant::now();
             let order = EpochOrder::new(self.data.training.len(), self.config.seed ^ settings.stage as u64);
             let index = order.starting_at(settings.batch * size as u64);
@@ -313,8 +347,7 @@ impl Training {
 
     /// Writes the asset, which may also be the best, a copy of the run file, the log and the loss curves.
     fn write_results(&self) -> Result<()> {
-        let Self { config, data, data_sha256, network, progress, .. } = self;
-        let commit = commit();
+        let Self { config, data, data_sha256, commit, network, progress, .. } = self;
         let mut asset = self.result().as_ref().unwrap_or(network).to_asset();
         let superbatches = progress.records.len();
         let sources = if config.description.is_empty() { String::new() } else { format!("{}; ", config.description) };
@@ -343,7 +376,7 @@ impl Training {
             positions: &progress.positions,
             held_out: data.validation.len(),
             data_sha256: hexadecimal(data_sha256),
-            commit,
+            commit: commit.clone(),
             best: self.best().map(|record| record.superbatch),
             records: &progress.records,
         };
@@ -459,20 +492,16 @@ fn commit() -> String {
     commit + if is_changed { "-changed" } else { "" }
 }
 
-/// Reads the dataset of a stage, and mixes its scores with the teacher's and with results.
-fn dataset(config: &Config, teacher: Option<&Asset>, stage: &Stage) -> Result<Dataset> {
-    let Config { plies, tree_pieces, results, .. } = *config;
-    let mut data = Dataset::read(&stage.data, &config.validation, Filter { plies, tree_pieces })?;
+/// Reads the dataset of a stage.
+fn dataset(config: &Config, stage: &Stage) -> Result<Dataset> {
+    let Config { plies, tree_pieces, .. } = *config;
+    let data = Dataset::read(&stage.data, &config.validation, Filter { plies, tree_pieces })?;
     ensure!(
         !data.training.is_empty() && !data.validation.is_empty(),
         "the data has {} training and {} validation positions; at least 1 of each is needed",
         data.training.len(),
         data.validation.len()
     );
-    if let (Some(asset), Some(Teacher { trust, .. })) = (teacher, &config.teacher) {
-        data.mix_scores(asset, trust, config.training.scale)?;
-    }
-    data.mix_results(results);
     Ok(data)
 }
 

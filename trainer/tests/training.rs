@@ -211,6 +211,25 @@ fn checkpoints_of_other_runs_or_damaged_are_refused() {
 }
 
 #[test]
+fn a_checkpoint_with_the_data_of_a_stage_moved_to_another_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path(), SINGLE, 1, 2);
+    let settings = folder.path().join("run.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let split = |first: &str, second: &str| {
+        let data = format!("data = [{first}]\nvalidation = [\"2.viri.zst\"]");
+        let stage = "[[stages]]\nsuperbatches = 1\nrate = {kind = \"constant\", value = 1e-3}\nwdl = {kind = \
+                     \"constant\", value = 0}";
+        fs::write(&settings, format!("{}{stage}\ndata = [{second}]\n", text.replace("data = [\".\"]", &data))).unwrap();
+    };
+    split("\"0.viri.zst\", \"1.viri.zst\"", "\"2.viri.zst\"");
+    fit(folder.path(), 1, |_| false);
+    split("\"0.viri.zst\"", "\"1.viri.zst\", \"2.viri.zst\"");
+    let error = Training::open(Config::read(&settings).unwrap()).err().expect("it is refused");
+    assert!(error.to_string().contains("other settings or data"), "{error:#}");
+}
+
+#[test]
 fn training_starts_from_an_asset() {
     let folder = tempfile::tempdir().unwrap();
     prepare(folder.path(), SINGLE, 2, 30);

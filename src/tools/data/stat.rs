@@ -16,7 +16,7 @@ const LENGTH_END: usize = 300;
 /// The fewest games whose mean results are compared.
 const MIN_GAMES: u64 = 20;
 /// A game is balanced at first if its first score is below this, in centipawns.
-const BALANCED: i16 = 75;
+const BALANCED: u16 = 75;
 /// A side that stood better by this, in centipawns, should not lose.
 const BETTER: i16 = 200;
 /// Scores are collected by steps of this to find the best scale, in centipawns.
@@ -147,7 +147,7 @@ impl Statistics {
         self.plies += game.moves.len() as u64;
         self.outcomes[game.outcome as usize] += 1;
         self.lengths[(game.moves.len() / LENGTH_STEP).min(LENGTH_END / LENGTH_STEP)] += 1;
-        if game.moves.first().is_some_and(|first| first.score.abs() < BALANCED) {
+        if game.moves.first().is_some_and(|first| first.score.unsigned_abs() < BALANCED) {
             self.balanced[0] += 1;
             self.balanced[1] += u64::from(game.outcome == Outcome::Draw);
         }
