@@ -226,3 +226,41 @@ impl Session {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Clock;
+    use super::*;
+
+    #[test]
+    fn soft_limits_end_a_search_and_a_forced_move_is_played_at_once() {
+        let mut session = Session::new(&Network::embedded(), 1, 1).unwrap();
+        // Nodes count as microseconds, so the hard limit is near 200,000.
+        let clock = Some(Clock { remaining: Duration::from_secs(1), ..Clock::default() });
+        let limits = Limits { clock, nodes_as_time: true, ..Limits::default() };
+        let nodes = session.position(&Position::startpos()).limits(&limits).run().nodes;
+        assert!((10_000..200_000).contains(&nodes), "{nodes}");
+        let forced: Position = "rnb1kbnr/pppp1ppp/8/4p3/7q/5P2/PPPPP1PP/RNBQKBNR w KQkq - 1 3".parse().unwrap();
+        assert_eq!(forced.moves().len(), 1);
+        let nodes = session.position(&forced).limits(&limits).run().nodes;
+        assert!(nodes < 1000, "{nodes}");
+        let limits = Limits { soft_nodes: Some(5000), nodes: Some(500_000), ..Limits::default() };
+        let nodes = session.position(&Position::startpos()).limits(&limits).run().nodes;
+        assert!((5000..100_000).contains(&nodes), "{nodes}");
+    }
+
+    #[test]
+    fn positions_of_the_game_count_as_repetitions() {
+        let mut position: Position = "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1".parse().unwrap();
+        let mut history = GameHistory::new();
+        for text in ["e1d1", "e8d8", "d1e1", "d8e8", "e1d1", "e8d8", "d1e1"] {
+            history.push(&position);
+            position = position.make(position.parse_move(text).unwrap());
+        }
+        let moves = [position.parse_move("d8e8").unwrap()];
+        let mut session = Session::new(&Network::embedded(), 1, 1).unwrap();
+        let score = |search: Search| search.moves(&moves).depth(4).run().score.value();
+        assert!(score(session.position(&position).history(&history)).abs() <= 1);
+        assert!(score(session.position(&position)) < -300);
+    }
+}

@@ -216,5 +216,12 @@ mod tests {
             assert!(!shared.should_stop(1, false), "the clock is not checked at every node");
             assert!(shared.should_stop(1, true) && shared.should_stop(2, false));
         });
+        with_shared(&Limits::default(), |shared| {
+            shared.is_soft_over.store(true, Relaxed);
+            shared.search.signals.pondering.store(true, Relaxed);
+            assert!(!shared.should_stop(1, true));
+            shared.search.signals.pondering.store(false, Relaxed);
+            assert!(shared.should_stop(1, true));
+        });
     }
 }

@@ -95,6 +95,17 @@ mod tests {
     }
 
     #[test]
+    fn the_share_follows_moves_to_go_and_increment() {
+        let soft = |increment, moves_to_go| timer(60_030, increment, moves_to_go, 1).soft.unwrap();
+        assert!(soft(0, Some(1)) > soft(0, Some(10)) && soft(0, Some(10)) > soft(0, None));
+        assert_eq!(soft(0, Some(100)), soft(0, None));
+        assert!(soft(1000, None) > soft(0, None));
+        let [time, overhead] = [500, 30].map(Duration::from_millis);
+        let timer = Timer::new(&Limits { movetime: Some(time), overhead, ..Limits::default() }, 1);
+        assert_eq!((timer.soft, timer.hard), (None, Some(time - overhead)));
+    }
+
+    #[test]
     fn several_threads_keep_a_reserve() {
         let [alone, together] = [1, 4].map(|threads| timer(1000, 10, None, threads).hard.unwrap());
         assert!(together < alone);

@@ -354,7 +354,10 @@ mod tests {
         }
         tt.store(4, 0, entry(6, Score::DRAW));
         assert_eq!([1, 2, 3, 4].map(|key| tt.probe(key, 0).is_some()), [false, true, true, true]);
+        // Three of the 3000 entries of the sample.
+        assert_eq!(tt.hashfull(), 1);
         tt.next_age();
+        assert_eq!(tt.hashfull(), 0);
         tt.store(5, 0, entry(4, Score::DRAW));
         tt.store(6, 0, entry(4, Score::DRAW));
         assert_eq!([2, 3, 4, 5, 6].map(|key| tt.probe(key, 0).is_some()), [true, false, false, true, true]);

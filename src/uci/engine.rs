@@ -772,3 +772,29 @@ const LICENSE: &str = concat!(
     "https://www.apache.org/licenses/LICENSE-2.0; the former is:\n\n",
     include_str!("../../LICENSE-MIT")
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_that_of_the_side_to_move() {
+        let mut engine = Engine::with_output(io::sink());
+        engine.run_lines("setoption name Move Overhead value 7").unwrap();
+        let limits = |engine: &Engine, line: &str| match parse(line) {
+            Ok(Some(Command::Go(go))) => engine.limits(&go),
+            other => panic!("{other:?}"),
+        };
+        let clock = |engine: &Engine, line: &str| {
+            limits(engine, line).clock.map(|clock| [clock.remaining, clock.increment].map(|time| time.as_millis()))
+        };
+        let both = "go wtime 1000 winc 10 btime 2000 binc 20";
+        assert_eq!(clock(&engine, both), Some([1000, 10]));
+        assert_eq!(clock(&engine, "go btime 2000 binc 20"), Some([2000, 20]));
+        engine.run_lines("position startpos moves e2e4").unwrap();
+        assert_eq!(clock(&engine, both), Some([2000, 20]));
+        assert_eq!(clock(&engine, "go wtime 1000 winc 10"), Some([1000, 10]));
+        assert_eq!(clock(&engine, "go infinite wtime 1000 btime 1000"), None);
+        assert_eq!(limits(&engine, both).overhead, Duration::from_millis(7));
+    }
+}

@@ -24,7 +24,8 @@ fn the_version_names_network_instructions_and_compiler() {
     let lines: Vec<&str> = text.lines().collect();
     let [version, network, instructions, compiler] = lines[..] else { panic!("{text}") };
     assert!(version.starts_with(concat!("Kiln ", env!("CARGO_PKG_VERSION"))), "{text}");
-    assert!(network.contains(kiln::nnue::Network::embedded().name()), "{text}");
+    assert!(network.starts_with("network ") && network.contains(kiln::nnue::Network::embedded().name()), "{text}");
+    assert!(instructions.starts_with("instructions "), "{text}");
     assert!(instructions.ends_with(kiln::simd::NAME) || instructions.contains(" with "), "{text}");
     assert!(compiler.starts_with("compiled by rustc "), "{text}");
     assert_eq!(kiln(&["compiler"]), text);

@@ -99,6 +99,25 @@ fn sides_that_change_places_change_the_sign() {
 }
 
 #[test]
+fn the_side_that_keeps_its_clock_wins_pairs() {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(["tune-games", "time_most", "time_hard", "time_soft"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The second side may search ten times the nodes on its clock, and soon has none left.
+    let (good, bad) = ("667,5000,750", "10000,100000,100000");
+    let mut input = process.stdin.take().unwrap();
+    for values in [format!("{good} {bad}"), format!("{bad} {good}")] {
+        writeln!(input, "2000+40 {values} {RUY_LOPEZ} 0 1").unwrap();
+    }
+    drop(input);
+    let output = String::from_utf8(process.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(output, "2\n-2\n");
+}
+
+#[test]
 fn spsa_is_in_the_help() {
     assert!(kiln(&["compiler", "help"]).contains("\nspsa  "));
     assert!(kiln(&["spsa"]).contains("lmr_base, int, "));
