@@ -55,7 +55,6 @@ impl Position {
             && !checkers.more_than_one()
             && self.check_mask(checkers).has(to)
             && (!self.may_be_pinned(from) || !self.pinned(us).has(from) || line(self.king(us), from).has(to))
-            && self.king(them) != to
     }
 
     /// Returns whether an enemy slider attacks the square of one of our pieces: otherwise the piece cannot be pinned.

@@ -42,8 +42,9 @@ impl Position {
             if position.colors[color].len() as usize == MAX_PIECES {
                 return Err(format!("at most {MAX_PIECES} pieces on each side"));
             }
-            let id = if piece.kind() == PieceType::King { 0 } else { next_id[color] };
-            next_id[color] += id.min(1);
+            // A sixteenth piece beside the king has no id of its own; without a king, the side is rejected below.
+            let id = if piece.kind() == PieceType::King { 0 } else { next_id[color] % MAX_PIECES as u8 };
+            next_id[color] += u8::from(piece.kind() != PieceType::King);
             position.add_piece(Place::new(piece, id), square, &mut Keys::default());
         }
         for color in Color::ALL {

@@ -139,7 +139,6 @@ impl Worker<'_> {
         }
         let frame = self.frame(ply);
         (frame.static_eval, frame.attacked, frame.tt_pv) = (static_eval, attacked, tt_pv);
-        self.frame(ply + 1).excluded = None;
         if is_root {
             self.frame(1).cutoff_count = 0;
         }
@@ -168,7 +167,7 @@ impl Worker<'_> {
             let is_good_move = parent.reduction >= p::hindsight_extension_reduction() && eval_difference >= 0;
             let is_bad_move =
                 parent.reduction >= p::hindsight_reduction_reduction() && eval_difference < -p::hindsight_margin();
-            if track!("hindsight extension", !is_root && is_good_move) {
+            if track!("hindsight extension", is_good_move) {
                 depth += 1;
             } else if track!("hindsight reduction", !PV && depth >= p::hindsight_reduction_depth() && is_bad_move) {
                 depth -= 1;
@@ -180,7 +179,7 @@ impl Worker<'_> {
             // Less is lost where the opponent attacks no piece. A side that has lost anyhow may be about to be mated.
             if beta > Score::centipawns(-p::decided_score())
                 && !eval.is_decisive()
-                && (!tt_pv || tt_entry.is_none_or(|entry| entry.best.is_none()) || tt_move.is_some_and(Move::is_noisy))
+                && (!tt_pv || tt_move.is_none_or(Move::is_noisy))
             {
                 let is_safe = !attacked.intersects(position.color(us));
                 let margin = p::rfp_square() * depth * depth / 128 + p::rfp_factor() * depth
@@ -309,12 +308,8 @@ impl Worker<'_> {
                 } else {
                     // 17. Late move pruning (LMP): enough moves were tried, a few more if their history is good. A move
                     // that gives check is searched.
-                    let lmp_threshold = p::lmp_base() + depth * depth * p::lmp_factor_r() / 1024;
-                    let lmp_threshold = if improving {
-                        lmp_threshold
-                    } else {
-                        lmp_threshold.saturating_mul(p::lmp_not_improving_r()) / 1024
-                    };
+                    let factor_r = if improving { 1024 } else { p::lmp_not_improving_r() };
+                    let lmp_threshold = (p::lmp_base() + depth * depth * p::lmp_factor_r() / 1024) * factor_r / 1024;
                     let by_history_r = history * p::lmp_history_r() / 1024;
                     let is_late = track!("LMP", 1024 * (count as i32 - lmp_threshold) > by_history_r);
                     // 18. Futility pruning (FP): quiet moves rarely raise the evaluation this much. Checks may, and
@@ -500,7 +495,7 @@ impl Worker<'_> {
             for &other in &tried_noisy {
                 histories.update_noisy(position, other, -malus);
             }
-        } else if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy() && !is_root) {
+        } else if let Some(mv) = parent.mv.filter(|mv| !mv.is_noisy()) {
             // The node failed low: a bonus for the opponent's last move.
             let factor = 1 + i32::from(depth > p::prior_bonus_depth()) + i32::from(parent.reduction == 0);
             let bonus = factor * bonus(depth) * p::prior_bonus_r() / 1024;
@@ -517,12 +512,10 @@ impl Worker<'_> {
         let tt_pv = tt_pv || (best_score <= original_alpha && parent.tt_pv);
 
         // 29. Store the result in the TT, and the error of the static evaluation in the correction history.
-        if excluded.is_none() && !(is_root && self.pv_index > 0) {
-            let bound = match best_score {
-                score if score >= beta => Bound::Lower,
-                score if score > original_alpha => Bound::Exact,
-                _ => Bound::Upper,
-            };
+        // At the root the result of some of the moves says nothing of the position.
+        let is_partial = is_root && (self.pv_index > 0 || !self.shared.search.search_moves.is_empty());
+        if excluded.is_none() && !is_partial {
+            let bound = Bound::of(best_score, original_alpha, beta);
             let raw_eval = self.frame(ply).raw_eval.filter(|_| !in_check);
             let entry = TtEntry { best: best_move, score: best_score, raw_eval, depth, bound: Some(bound), tt_pv };
             self.shared.search.tt.store(key, ply, entry);

@@ -6,6 +6,7 @@ use super::parameters as p;
 use crate::board::Position;
 use crate::simd;
 use crate::types::Color;
+use std::array;
 
 /// Number of entries by feature.
 const SIZE: usize = 16_384;
@@ -18,49 +19,27 @@ type Table = [[i16; SIZE]; 2];
 
 /// The corrections of a thread, which begin as zeros.
 pub struct CorrectionHistory {
-    pawn: Table,
-    /// By the colour of the pieces.
-    non_pawn: [Table; 2],
-    minor: Table,
-    major: Table,
+    /// Of pawns, White's and Black's other pieces, minor pieces, and major pieces.
+    features: [Table; 5],
     /// By side to move, which the moves do not tell at the root, and the last two moves, the latest first.
     continuation: [[[i16; PieceTo::COUNT]; PieceTo::COUNT]; 2],
 }
 
-/// The indices of a position's entries.
-struct Indices {
-    side: Color,
-    pawn: usize,
-    non_pawn: [usize; 2],
-    minor: usize,
-    major: usize,
-    continuation: [usize; 2],
-}
-
-impl Indices {
-    fn new(position: &Position, last_moves: [PieceTo; 2]) -> Self {
-        let keys = position.keys();
-        let index = |key: u64| key as usize % SIZE;
-        Self {
-            side: position.side_to_move(),
-            pawn: index(keys.pawn()),
-            non_pawn: Color::ALL.map(|color| index(keys.non_pawn(color))),
-            minor: index(keys.minor()),
-            major: index(keys.major()),
-            continuation: last_moves.map(PieceTo::index),
-        }
-    }
+/// Returns the indices of a position's entries in the tables of features.
+#[inline]
+fn indices(position: &Position) -> [usize; 5] {
+    let keys = position.keys();
+    let [white, black] = Color::ALL.map(|color| keys.non_pawn(color));
+    [keys.pawn(), white, black, keys.minor(), keys.major()].map(|key| key as usize % SIZE)
 }
 
 impl CorrectionHistory {
-    /// Returns a position's entries: pawns, White's and Black's other pieces, minor and major pieces, last moves.
+    /// Returns a position's entries: those of features, and that of the last moves.
     #[inline]
-    fn entries(&self, position: &Position, last_moves: [PieceTo; 2]) -> [&i16; 6] {
-        let Indices { side, pawn, non_pawn, minor, major, continuation: [last, before] } =
-            Indices::new(position, last_moves);
-        let [white, black] = Color::ALL.map(|color| &self.non_pawn[color][side][non_pawn[color]]);
-        let continuation = &self.continuation[side][last][before];
-        [&self.pawn[side][pawn], white, black, &self.minor[side][minor], &self.major[side][major], continuation]
+    fn entries(&self, position: &Position, [last, before]: [PieceTo; 2]) -> [&i16; 6] {
+        let (side, indices) = (position.side_to_move(), indices(position));
+        let [pawn, white, black, minor, major] = array::from_fn(|i| &self.features[i][side][indices[i]]);
+        [pawn, white, black, minor, major, &self.continuation[side][last.index()][before.index()]]
     }
 
     /// Prefetches what [`CorrectionHistory::get`] reads.
@@ -83,23 +62,14 @@ impl CorrectionHistory {
     }
 
     /// Records that a search to `depth` scored the position `error` centipawns above its corrected static evaluation.
-    pub fn update(&mut self, position: &Position, last_moves: [PieceTo; 2], depth: i32, error: i32) {
-        let indices = Indices::new(position, last_moves);
+    pub fn update(&mut self, position: &Position, [last, before]: [PieceTo; 2], depth: i32, error: i32) {
         let limit = p::correction_bonus_limit();
         let bonus = (error * depth / p::correction_bonus_divisor()).clamp(-limit, limit);
-        let side = indices.side;
-        let [white, black] = &mut self.non_pawn;
-        let [last, before] = indices.continuation;
-        for entry in [
-            &mut self.pawn[side][indices.pawn],
-            &mut self.minor[side][indices.minor],
-            &mut self.major[side][indices.major],
-            &mut self.continuation[side][last][before],
-            &mut white[side][indices.non_pawn[Color::White]],
-            &mut black[side][indices.non_pawn[Color::Black]],
-        ] {
-            gravity::<LIMIT>(entry, bonus);
+        let side = position.side_to_move();
+        for (table, index) in self.features.iter_mut().zip(indices(position)) {
+            gravity::<LIMIT>(&mut table[side][index], bonus);
         }
+        gravity::<LIMIT>(&mut self.continuation[side][last.index()][before.index()], bonus);
     }
 }
 

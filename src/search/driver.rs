@@ -24,7 +24,8 @@ const FEW_NODES: u64 = 100_000;
 pub struct SearchResult {
     /// The principal variation; empty at checkmate and stalemate.
     pub pv: Pv,
-    /// The score of the last finished iteration, for the side to move.
+    /// The score of the last iteration that was finished, or stopped with an exact score for its best move. It is for
+    /// the side to move.
     pub score: Score,
     /// The nodes of all threads.
     pub nodes: u64,
@@ -56,7 +57,8 @@ impl fmt::Debug for Threads {
 /// The result of one thread.
 #[derive(Clone, Debug)]
 struct ThreadResult {
-    /// The depth of the last finished iteration; 0 if there is none.
+    /// The depth of the last iteration that was finished, or stopped with an exact score for its best move; 0 if there
+    /// is none.
     depth: i32,
     score: Score,
     pv: Pv,
@@ -231,10 +233,11 @@ impl Worker<'_> {
             let factor = f64::from(nodes) * f64::from(stable) * f64::from(falling) * 1e-9;
             let is_forced = self.shared.root_moves.len() == 1;
             // A search that ponders keeps the verdict until `ponderhit`.
-            let is_soft_over = self.shared.timer.is_soft_over(self.nodes, factor, is_forced);
+            let nodes = self.shared.nodes();
+            let is_soft_over = self.shared.timer.is_soft_over(nodes, factor, is_forced);
             self.shared.is_soft_over.store(is_soft_over, Relaxed);
             let is_late = is_soft_over && !self.shared.is_pondering();
-            let has_enough_nodes = limits.soft_nodes.is_some_and(|nodes| self.nodes >= nodes);
+            let has_enough_nodes = limits.soft_nodes.is_some_and(|limit| nodes >= limit);
             let has_mate =
                 limits.mate.is_some_and(|moves| done.score.mate_distance().is_some_and(|found| found <= moves));
             if is_late || has_enough_nodes || has_mate {
@@ -289,10 +292,7 @@ impl Worker<'_> {
 /// Returns the window around a score, open on a side where it would reach beyond all evaluations.
 fn aspiration_window(score: Score, below: i32, above: i32) -> (Score, Score) {
     let (alpha, beta) = (score - below, score + above);
-    (
-        if alpha.is_loss() || alpha < -Score::INFINITE { -Score::INFINITE } else { alpha },
-        if beta.is_win() || beta > Score::INFINITE { Score::INFINITE } else { beta },
-    )
+    (if alpha.is_loss() { -Score::INFINITE } else { alpha }, if beta.is_win() { Score::INFINITE } else { beta })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::parameters as p;
 use crate::board::Position;
 use crate::simd;
-use crate::types::{Bitboard, Color, Move, MoveKind, Piece, PieceType};
+use crate::types::{Bitboard, Color, Move, Piece, PieceType};
 
 /// Largest absolute value of an entry.
 pub const MAX_HISTORY: i32 = 16_384;
@@ -44,7 +44,7 @@ type Row = [i16; PIECE_TO];
 /// What selects the rows of the quiet histories at a node.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryContext {
-    /// The squares that the opponent attacks.
+    /// The squares that the opponent attacks; in quiescence none, unless the side to move is in check.
     pub attacked: Bitboard,
     /// The moves 1, 2, 4 and 6 plies ago.
     pub previous: [PieceTo; 4],
@@ -74,14 +74,11 @@ fn update(entry: &mut i16, bonus: i32) {
     gravity::<MAX_HISTORY>(entry, bonus);
 }
 
-/// Returns the type of the piece that a noisy move takes. A promotion without capture counts as taking a pawn: no other
-/// capture of a pawn ends on the last rank.
+/// Returns the type of the piece that a noisy move takes. En passant and a promotion without capture, whose target is
+/// empty, count as taking a pawn: no other capture of a pawn ends on the last rank.
 #[inline]
 pub fn victim(position: &Position, mv: Move) -> PieceType {
-    match mv.kind() {
-        MoveKind::EnPassant => PieceType::Pawn,
-        _ => position.piece_on(mv.to()).map_or(PieceType::Pawn, |piece| piece.kind()),
-    }
+    position.piece_on(mv.to()).map_or(PieceType::Pawn, |piece| piece.kind())
 }
 
 /// The rows of the histories that score the quiet moves of a node.

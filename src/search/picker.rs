@@ -84,7 +84,7 @@ impl MovePicker {
         self.skip_quiets = true;
     }
 
-    /// Returns the stage of the last move.
+    /// Returns the stage of the last move; [`Stage::GenerateNoisy`] after the TT move.
     pub fn stage(&self) -> Stage {
         self.stage
     }

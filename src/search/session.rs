@@ -194,10 +194,10 @@ impl Session {
         self.tt.hashfull()
     }
 
-    /// Returns the score that the transposition table holds for a position, for the side to move. It may be a bound, of
-    /// a search of any depth.
+    /// Returns the score that the transposition table holds for a position, for the side to move; `None` if it was not
+    /// searched, or only evaluated. The score may be a bound, of a search of any depth.
     pub fn stored_score(&self, position: &Position) -> Option<Score> {
-        self.tt.probe(position.key(), 0).map(|entry| entry.score)
+        self.tt.probe(position.key(), 0).filter(|entry| entry.bound.is_some()).map(|entry| entry.score)
     }
 
     /// Prepares a search of a position.
@@ -247,6 +247,28 @@ mod tests {
         let limits = Limits { soft_nodes: Some(5000), nodes: Some(500_000), ..Limits::default() };
         let nodes = session.position(&Position::startpos()).limits(&limits).run().nodes;
         assert!((5000..100_000).contains(&nodes), "{nodes}");
+    }
+
+    #[test]
+    fn mates_beyond_the_fifty_move_rule_are_not_believed() {
+        let mut session = Session::new(&Network::embedded(), 16, 1).unwrap();
+        let [fresh, late]: [Position; 2] =
+            ["0 1", "88 100"].map(|clocks| format!("8/8/8/3k4/8/8/8/KQ6 w - - {clocks}").parse().unwrap());
+        let mate = session.position(&fresh).depth(24).run().score;
+        assert!(mate.mate_plies().is_some_and(|plies| plies > 12), "{mate}");
+        let score = session.position(&late).depth(6).run().score;
+        assert!(!score.is_mate(), "{score}");
+    }
+
+    #[test]
+    fn the_best_of_some_moves_is_not_stored() {
+        let position: Position = "rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq - 0 2".parse().unwrap();
+        let moves = [position.parse_move("a7a6").unwrap()];
+        let mut session = Session::new(&Network::embedded(), 1, 1).unwrap();
+        session.position(&position).moves(&moves).depth(5).run();
+        assert_eq!(session.stored_score(&position), None);
+        let score = session.position(&position).depth(5).run().score;
+        assert_eq!(session.stored_score(&position), Some(score));
     }
 
     #[test]

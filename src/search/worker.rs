@@ -68,7 +68,8 @@ impl Frame {
 #[derive(Clone, Debug)]
 pub struct RootMove {
     pub mv: Move,
-    /// The score in this iteration; `-INFINITE` if the move did not raise alpha.
+    /// The score in this iteration; `-INFINITE` before the move is searched, and if it is not the first and did not
+    /// raise alpha.
     pub score: Score,
     /// What the score means.
     pub bound: Bound,
@@ -240,10 +241,15 @@ impl<'a> Worker<'a> {
     }
 
     /// Returns the TT entry of a position. An entry whose move is illegal here belongs to another position and is
-    /// ignored. Meanwhile the corrections arrive, which the static evaluation needs.
+    /// ignored, and so is the score if it is a mate that would come after fifty moves: the key leaves out the halfmove
+    /// clock. Meanwhile the corrections arrive, which the static evaluation needs.
     pub fn probe_tt(&self, position: &Position, ply: usize) -> Option<TtEntry> {
         self.thread_data.histories.corrections.prefetch(position, self.last_moves(ply));
-        let entry = self.shared.search.tt.probe(position.key(), ply)?;
+        let mut entry = self.shared.search.tt.probe(position.key(), ply)?;
+        let left = 100_usize.saturating_sub(position.halfmove_clock().into());
+        if entry.score.mate_plies().is_some_and(|plies| plies > ply + left) {
+            entry.bound = None;
+        }
         entry.best.is_none_or(|mv| position.is_legal(mv)).then_some(entry)
     }
 
@@ -344,11 +350,7 @@ impl<'a> Worker<'a> {
         let mean = |average: Score| Score::centipawns((average.value() + score.value()) / 2);
         root_move.average_score = Some(root_move.average_score.map_or(score, mean));
         root_move.score = score;
-        root_move.bound = match score {
-            score if score >= beta => Bound::Lower,
-            score if score <= original_alpha => Bound::Upper,
-            _ => Bound::Exact,
-        };
+        root_move.bound = Bound::of(score, original_alpha, beta);
         root_move.selective_depth = selective_depth;
         // A fail-low finds no variation: the last one stays.
         if root_move.bound != Bound::Upper {

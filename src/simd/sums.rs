@@ -1,4 +1,4 @@
-//! The update of accumulators by rows of weights, for all instruction sets with vectors.
+//! The update of accumulators by rows of weights, for AVX2 and AVX-512.
 //!
 //! Rows of pairs are bytes. Two of them at a time are interleaved, multiplied by 1 or −1 each and added, which leaves
 //! 16-bit numbers. So one loop can add some rows and subtract others, and the bytes need no conversion.

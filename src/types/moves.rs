@@ -185,7 +185,7 @@ impl Move {
     /// Returns whether the move is noisy: a capture or a promotion to a queen. All other moves are quiet.
     #[inline]
     pub const fn is_noisy(self) -> bool {
-        self.is_capture() || matches!(self.kind(), MoveKind::PromoteQueen)
+        self.is_capture() || self.word() >> 12 == MoveKind::PromoteQueen as u16
     }
 
     /// Returns the side of a castling move. Meaningless for other moves.

@@ -183,6 +183,18 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// Returns what a score means that a search with the window from `alpha` to `beta` has found.
+    #[inline]
+    pub fn of(score: Score, alpha: Score, beta: Score) -> Self {
+        if score >= beta {
+            Self::Lower
+        } else if score > alpha {
+            Self::Exact
+        } else {
+            Self::Upper
+        }
+    }
+
     /// Returns the code of a bound, 0 of none.
     #[inline]
     pub fn code(bound: Option<Self>) -> u8 {
