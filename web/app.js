@@ -65,7 +65,9 @@ function attempt(action) {
 
 function play(uci) {
     const described = ask("game", { ...question(game.at), moves: [...question(game.at).moves, uci] })
+    const mover = game.clock?.running
     stopClock()
+    if (mover) game.clock.left[mover] += game.clock.increment
     game.moves = described.moves.map((move) => move.uci)
     game.at = game.moves.length
     if (described.status) end(described.result, described.status)
@@ -100,20 +102,13 @@ function takeBack() {
 }
 
 function setUp(changes) {
-    stopClock()
+    const next = { fen: null, chess960: false, moves: [], at: 0, color: null, level: null, tags: {}, over: null, clock: null, ...changes }
+    // If the position or a move is bad, the game goes on.
+    const described = ask("game", { fen: next.fen, chess960: next.chess960, moves: next.moves })
+    if (described.status) next.over ??= { result: described.result, reason: described.status }
     kiln.stop()
     isThinking = false
-    const before = game
-    game = { fen: null, chess960: false, moves: [], at: 0, color: null, level: null, tags: {}, over: null, clock: null, ...changes }
-    try {
-        const described = ask("game", question())
-        game.chess960 = described.chess960
-        if (described.status && !game.over) game.over = { result: described.result, reason: described.status }
-    } catch (error) {
-        game = before
-        update()
-        throw error
-    }
+    game = { ...next, chess960: described.chess960 }
     analysis = { fen: null, lines: [] }
     kiln.send("ucinewgame")
     update()
@@ -131,7 +126,7 @@ function stopClock() {
     const clock = game.clock
     if (!clock?.running) return
     const side = clock.running
-    clock.left[side] = timeLeft(side) + clock.increment
+    clock.left[side] = timeLeft(side)
     clock.running = null
 }
 
@@ -171,6 +166,8 @@ setInterval(() => {
 
 /** Starts what the engine should do in this position: its move, analysis, or nothing. */
 function go() {
+    // It thinks on wherever the user looks.
+    if (isThinking && !isAtEnd()) return updateStatus()
     const isAnalysing = $("analyse").checked && !isEnginesTurn()
     isThinking = isEnginesTurn()
     if (!isReady || (!isThinking && !isAnalysing) || shown.legal.length === 0) {
@@ -201,7 +198,7 @@ function go() {
             analysis.latest = info
             requestDraw()
         },
-        onBest: isThinking ? (best) => play(best) : undefined,
+        onBest: isThinking ? (best) => { game.at = game.moves.length; play(best) } : undefined,
     })
     updateStatus()
 }
@@ -499,7 +496,8 @@ const levelText = () => {
 $("level").oninput = levelText
 $("start").onchange = () => {
     const isNumber = $("start").value === "number"
-    $("number").hidden = $("number-label").hidden = !isNumber
+    // Browsers check hidden fields too, but not disabled ones.
+    $("number").disabled = $("number").hidden = $("number-label").hidden = !isNumber
 }
 $("new").onclick = () => $("new-dialog").showModal()
 $("new-form").onsubmit = (event) => {

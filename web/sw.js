@@ -15,7 +15,8 @@ self.addEventListener("install", (event) => {
 
 self.addEventListener("activate", (event) => {
     const clean = async () => {
-        const old = (await caches.keys()).filter((name) => name !== VERSION)
+        // Other programs may live on the same host.
+        const old = (await caches.keys()).filter((name) => name.startsWith("kiln-") && name !== VERSION)
         await Promise.all(old.map((name) => caches.delete(name)))
         await self.clients.claim()
     }

@@ -260,6 +260,27 @@ test("the engine opens, clocks run, and time runs out", async () => {
     quiet()
 })
 
+test("the engine moves while the user looks at earlier positions", async () => {
+    await newGame({ color: "w", control: "60+0" })
+    await click("e2", "e4")
+    await page.evaluate(() => document.activeElement.blur())
+    await page.keyboard.press("ArrowLeft")
+    await page.waitForFunction(() => document.querySelectorAll("#moves button").length === 2)
+    await status(/Your move/)
+    quiet()
+})
+
+test("a bad position leaves the game as it is", async () => {
+    await newGame({ color: "b", control: "60+0", level: 0 })
+    await status(/Your move/)
+    await page.waitForFunction(() => document.querySelector("#bottom-clock.running"))
+    await setUp("8/8/8 w")
+    assert.equal(await page.isVisible("#message"), true)
+    assert.equal((await moves()).length, 1)
+    assert(await page.$("#bottom-clock.running"))
+    quiet()
+})
+
 test("by keyboard alone", async () => {
     await page.keyboard.press("m")
     await page.keyboard.type("e4")
