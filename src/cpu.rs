@@ -8,8 +8,8 @@ macro_rules! required {
         /// with several bits is listed several times.
         const NAMES: &[&str] = &[$(if cfg!(target_feature = $feature) { concat!(" ", $feature) } else { "" }),*];
         /// Their bits in the words below.
-        pub const REQUIRED: [u32; 5] = {
-            let mut words = [0; 5];
+        pub const REQUIRED: [u32; 7] = {
+            let mut words = [0; 7];
             $(if cfg!(target_feature = $feature) {
                 words[$word] |= 1 << $bit;
             })*
@@ -17,9 +17,9 @@ macro_rules! required {
         };
     };
 }
-// Word 0 is ecx of leaf 1, words 1 and 2 are ebx and ecx of leaf 7, word 3 is ecx of leaf 0x80000001, and word 4 is the
-// state that the system saves (XCR0). Features that neither the compiler nor a crate uses unasked are left out: rdrand,
-// rdseed and xsave with its kin.
+// Word 0 is ecx of leaf 1, words 1 and 2 are ebx and ecx of leaf 7, word 3 is ecx of leaf 0x80000001, word 4 is the state
+// that the system saves (XCR0), word 5 is eax of leaf 7.1, and word 6 is edx of leaf 7. Features that neither the
+// compiler nor a crate uses unasked are left out, such as rdrand, rdseed, sse4a, key locker, and xsave with its kin.
 // Sources: Intel's and AMD's manuals on CPUID.
 required! {
     "sse3" 0 0, "pclmulqdq" 0 1, "ssse3" 0 9, "fma" 0 12, "cmpxchg16b" 0 13, "sse4.1" 0 19, "sse4.2" 0 20,
@@ -27,10 +27,11 @@ required! {
     "bmi1" 1 3, "avx2" 1 5, "bmi2" 1 8, "avx512f" 1 16, "avx512f" 4 5, "avx512f" 4 6, "avx512f" 4 7, "avx512dq" 1 17,
     "adx" 1 19, "avx512ifma" 1 21, "avx512cd" 1 28, "sha" 1 29, "avx512bw" 1 30, "avx512vl" 1 31,
     "avx512vbmi" 2 1, "avx512vbmi2" 2 6, "gfni" 2 8, "vaes" 2 9, "vpclmulqdq" 2 10, "avx512vnni" 2 11,
-    "avx512bitalg" 2 12, "avx512vpopcntdq" 2 14, "lzcnt" 3 5,
+    "avx512bitalg" 2 12, "avx512vpopcntdq" 2 14, "lzcnt" 3 5, "avxvnni" 5 4, "avx512bf16" 5 5, "avxifma" 5 23,
+    "avx512vp2intersect" 6 8, "avx512fp16" 6 23,
 }
 
-// fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32: returns nonzero if a bit is missing. Uses only baseline x86-64
+// fn kiln_cpu_lacks(required: *const [u32; 7]) -> u32: returns nonzero if a bit is missing. Uses only baseline x86-64
 // instructions.
 std::arch::global_asm!(
     ".globl kiln_cpu_lacks",
@@ -49,8 +50,10 @@ std::arch::global_asm!(
     "not ecx",
     "and ecx, dword ptr [r8]",
     "or r9d, ecx",
+    "xor eax, eax",
     "xor ebx, ebx",
     "xor ecx, ecx",
+    "xor edx, edx",
     "cmp r10d, 7",
     "jb 2f",
     "mov eax, 7",
@@ -62,6 +65,20 @@ std::arch::global_asm!(
     "not ecx",
     "and ecx, dword ptr [r8 + 8]",
     "or r9d, ecx",
+    "not edx",
+    "and edx, dword ptr [r8 + 24]",
+    "or r9d, edx",
+    // eax is the number of the last subleaf.
+    "cmp eax, 1",
+    "mov eax, 0",
+    "jb 5f",
+    "mov eax, 7",
+    "mov ecx, 1",
+    "cpuid",
+    "5:",
+    "not eax",
+    "and eax, dword ptr [r8 + 20]",
+    "or r9d, eax",
     "mov eax, 0x80000000",
     "cpuid",
     "xor ecx, ecx",
@@ -90,7 +107,9 @@ std::arch::global_asm!(
 
 // SAFETY: the assembly above defines this function, with the argument in `rdi` and the result in `eax`.
 unsafe extern "sysv64" {
-    fn kiln_cpu_lacks(required: *const [u32; 5]) -> u32;
+    // The name as it is: on macOS the compiler would put an underscore before it.
+    #[link_name = "\x01kiln_cpu_lacks"]
+    fn kiln_cpu_lacks(required: *const [u32; 7]) -> u32;
 }
 
 /// One line that says which features the binary was built for.
@@ -144,8 +163,8 @@ pub const MESSAGE: &str = {
 
 /// Returns whether the processor or the system lacks one of these features.
 #[inline(never)]
-pub fn lacks(required: &[u32; 5]) -> bool {
-    // SAFETY: the assembly above follows the calling convention and reads only the five words.
+pub fn lacks(required: &[u32; 7]) -> bool {
+    // SAFETY: the assembly above follows the calling convention and reads only the seven words.
     unsafe { kiln_cpu_lacks(required) != 0 }
 }
 
@@ -163,14 +182,15 @@ mod tests {
     #[test]
     fn each_bit_is_checked() {
         let (basic, extended) = (__cpuid(1), __cpuid_count(7, 0));
+        let more = if extended.eax >= 1 { __cpuid_count(7, 1).eax } else { 0 };
         // SAFETY: OSXSAVE is set.
         let state = if basic.ecx >> 27 & 1 != 0 { unsafe { state() } } else { 0 };
-        let has = [basic.ecx, extended.ebx, extended.ecx, __cpuid(0x8000_0001).ecx, state];
-        for word in 0..5 {
+        let has = [basic.ecx, extended.ebx, extended.ecx, __cpuid(0x8000_0001).ecx, state, more, extended.edx];
+        for (word, has) in has.into_iter().enumerate() {
             for bit in 0..32 {
-                let mut required = [0; 5];
+                let mut required = [0; 7];
                 required[word] = 1 << bit;
-                assert_eq!(lacks(&required), has[word] >> bit & 1 == 0, "word {word}, bit {bit}");
+                assert_eq!(lacks(&required), has >> bit & 1 == 0, "word {word}, bit {bit}");
             }
         }
         assert!(!lacks(&REQUIRED));

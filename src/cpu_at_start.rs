@@ -31,7 +31,7 @@ std::arch::global_asm!(
     length = const MESSAGE.len(),
 );
 
-static WORDS: [u32; 5] = REQUIRED;
+static WORDS: [u32; 7] = REQUIRED;
 static TEXT: [u8; MESSAGE.len()] = {
     let mut bytes = [0; MESSAGE.len()];
     bytes.copy_from_slice(MESSAGE.as_bytes());
