@@ -337,7 +337,7 @@ fn copy_engine(folder: &Path, as_constant: bool) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let parts = [".cargo", "Cargo.lock", "Cargo.toml", "LICENSE-MIT", "assets", "benches", "build.rs", "gen", "src"];
-    for part in parts.into_iter().chain(["trainer", "universal"]) {
+    for part in parts.into_iter().chain(["trainer", "universal", "web/src", "web/Cargo.toml"]) {
         copy(&root.join(part), &folder.join(part))?;
     }
     if !as_constant {

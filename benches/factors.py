@@ -56,7 +56,7 @@ def play(arguments):
 
     def work(out):
         nonlocal remaining
-        command = [arguments.engine, "tune-games", *parameters]
+        command = [arguments.engine.resolve(), "tune-games", *parameters]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
             while True:
                 with lock:

@@ -84,7 +84,7 @@ opponents = [opponent.partition("=") for opponent in arguments.opponents]
 for path in [arguments.engine, *arguments.book, *(pathlib.Path(path) for _, _, path in opponents)]:
     if not path.is_file():
         parser.error(f"{path} is no file; an opponent is written NAME=OPPONENT")
-version = subprocess.run([arguments.engine, "--version"], capture_output=True, text=True).stdout.splitlines()
+version = subprocess.run([arguments.engine.resolve(), "--version"], capture_output=True, text=True).stdout.splitlines()
 print(f"{' '.join(version[:1])}\n")
 print("| opponent | time control | book | won, drawn, lost | Elo | lost on time |\n|---|---|---|---|---|---|", flush=True)
 with tempfile.TemporaryDirectory() as folder:

@@ -118,7 +118,7 @@ pub fn parse() -> Result<Task, lexopt::Error> {
     };
     Ok(match words[..] {
         [] => Task::Uci,
-        ["help"] => Task::Print(help::help()),
+        ["help", ..] => Task::Print(help::help()),
         ["bench"] => Task::Bench(None),
         ["bench", text] => Task::Bench(Some(read_depth(text)?)),
         ["speedtest", ref numbers @ ..] => Task::Speedtest(read_speedtest(numbers)?),

@@ -83,6 +83,7 @@ fn commands_as_arguments() {
     assert!(best(&quoted) && best(&kiln(&["position", "startpos", "moves", "e2e4", "go", "depth", "3"])));
     assert!(kiln(&["uci", "quit"]).ends_with("uciok\n"));
     assert!(refusal(&["no such command"]).contains("\"kiln help\" lists the commands"));
+    assert_eq!(kiln(&["help", "datagen"]), kiln(&["help"]));
     for perft in ["go perft 2", "go perft 2 quit", "position startpos go perft 2"] {
         assert!(kiln(&perft.split(' ').collect::<Vec<_>>()).ends_with("\nNodes searched: 400\n"), "{perft}");
     }
