@@ -250,17 +250,6 @@ mod tests {
     }
 
     #[test]
-    fn mates_beyond_the_fifty_move_rule_are_not_believed() {
-        let mut session = Session::new(&Network::embedded(), 16, 1).unwrap();
-        let [fresh, late]: [Position; 2] =
-            ["0 1", "88 100"].map(|clocks| format!("8/8/8/3k4/8/8/8/KQ6 w - - {clocks}").parse().unwrap());
-        let mate = session.position(&fresh).depth(24).run().score;
-        assert!(mate.mate_plies().is_some_and(|plies| plies > 12), "{mate}");
-        let score = session.position(&late).depth(6).run().score;
-        assert!(!score.is_mate(), "{score}");
-    }
-
-    #[test]
     fn the_best_of_some_moves_is_not_stored() {
         let position: Position = "rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq - 0 2".parse().unwrap();
         let moves = [position.parse_move("a7a6").unwrap()];

@@ -169,13 +169,13 @@ impl<'a> Shared<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use std::thread::sleep;
     use std::time::Duration;
 
     /// Calls `test` with what two threads share in a search with these limits.
-    fn with_shared(limits: &Limits, test: impl FnOnce(&Shared)) {
+    pub fn with_shared(limits: &Limits, test: impl FnOnce(&Shared)) {
         let position = Position::startpos();
         let request = SearchRequest {
             position: &position,

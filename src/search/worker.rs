@@ -424,3 +424,30 @@ impl<'a> Report<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Limits;
+    use super::super::shared::tests::with_shared;
+    use super::*;
+
+    #[test]
+    fn mates_beyond_the_fifty_move_rule_are_not_believed() {
+        with_shared(&Limits::default(), |shared| {
+            let mut thread_data = ThreadData::new().unwrap();
+            let mut sink = ();
+            let worker = Worker::new(shared, 0, &mut thread_data, &mut sink);
+            let position = |clock: usize| format!("8/8/8/3k4/8/8/8/KQ6 w - - {clock} 100").parse::<Position>().unwrap();
+            let bound = Some(Bound::Exact);
+            let entry = |score| TtEntry { best: None, score, raw_eval: None, depth: 9, bound, tt_pv: false };
+            // The mate that a node at ply 3 finds is 17 plies away from there.
+            for score in [Score::mated_in(20), -Score::mated_in(20)] {
+                shared.search.tt.store(position(0).key(), 3, entry(score));
+                for (clock, expected) in [(0, bound), (83, bound), (84, None), (100, None)] {
+                    let found = worker.probe_tt(&position(clock), 3).unwrap();
+                    assert_eq!((found.bound, found.score), (expected, score), "{clock}");
+                }
+            }
+        });
+    }
+}
