@@ -130,7 +130,12 @@ fn print_lines<E: Into<Box<dyn Error + Send + Sync>>>(
     work: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), E>,
 ) -> io::Result<()> {
     let mut result = Ok(());
-    work(&mut |line| result = writeln!(io::stdout(), "{line}")).map_err(io::Error::other)?;
+    let mut print = |line: &str| {
+        if result.is_ok() {
+            result = writeln!(io::stdout(), "{line}");
+        }
+    };
+    work(&mut print).map_err(io::Error::other)?;
     result
 }
 

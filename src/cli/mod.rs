@@ -120,7 +120,7 @@ pub fn parse() -> Result<Task, lexopt::Error> {
         [] => Task::Uci,
         ["help", ..] => Task::Print(help::help()),
         ["bench"] => Task::Bench(None),
-        ["bench", text] => Task::Bench(Some(read_depth(text)?)),
+        ["bench", text] if !is_uci(text) => Task::Bench(Some(read_depth(text)?)),
         ["speedtest", ref numbers @ ..] => Task::Speedtest(read_speedtest(numbers)?),
         ["perft"] => return Err("perft needs a depth, as in: kiln perft 6".into()),
         ["perft", depth] => perft(depth, Position::startpos())?,
@@ -142,8 +142,9 @@ fn is_uci(text: &str) -> bool {
 fn join_commands(words: &[&str]) -> String {
     let (mut lines, mut last) = (String::new(), "");
     for &word in words {
-        let is_go_perft = last == "go" && word.starts_with("perft");
-        lines += if is_uci(word) && !is_go_perft { "\n" } else { " " };
+        // The castling rights of a FEN may be those of the rook on file d.
+        let is_argument = last == "go" && word.starts_with("perft") || word == "d" && ["w", "b"].contains(&last);
+        lines += if is_uci(word) && !is_argument { "\n" } else { " " };
         lines += word;
         last = word;
     }

@@ -250,11 +250,14 @@ pub(crate) fn shard_path(folder: &Path, index: u64) -> PathBuf {
 }
 
 /// Replaces a file atomically: writes and syncs a temporary file, then renames it. If the process is killed or the disk
-/// is full, the old file or the new one remains, never a part of one.
+/// is full, the old file or the new one remains, never a part of one. Devices and pipes are written to.
 ///
 /// # Errors
 /// If the file cannot be written, synced or renamed.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return fs::write(path, bytes);
+    }
     let temporary = path.with_added_extension("new");
     let write = || {
         let mut file = fs::File::create(&temporary)?;

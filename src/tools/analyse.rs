@@ -5,11 +5,12 @@ use super::paint::{self, Paint, piece_cell};
 use super::progress::short;
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
-use crate::search::{Limits, Report, Session, Sink};
+use crate::search::{Limits, Report, Session, Signals, Sink};
 use crate::types::{Bound, File, Move, Rank, Score, Square, WinModel};
 use console::{Term, measure_text_width, truncate_str};
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -61,6 +62,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     }
     let search = session.position(position).history(history).lines(*multi_pv).limits(limits);
     let signals = search.signals();
+    let display_signals = Arc::clone(&signals);
     let stop = stop_flag();
     // The thread ends with the program.
     thread::spawn(move || {
@@ -72,7 +74,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     if !limits.is_bounded() {
         writeln!(&term, "Ctrl-C ends the analysis.")?;
     }
-    let mut display = Display::new(term, paint, position, network.win_model(), *multi_pv);
+    let mut display = Display::new(term, paint, position, network.win_model(), *multi_pv, display_signals);
     let result = search.run_with(&mut display);
     display.finish(result.best(), result.nodes)
 }
@@ -98,12 +100,20 @@ struct Display<'a> {
     last_drawn: Option<Instant>,
     /// The number of rows that the next redraw overwrites.
     rows: usize,
-    /// The first error of the output.
+    /// The first error of the output, which ends the search.
     error: Option<io::Error>,
+    signals: Arc<Signals>,
 }
 
 impl<'a> Display<'a> {
-    fn new(term: Term, paint: Paint, position: &'a Position, win_model: WinModel, multi_pv: usize) -> Self {
+    fn new(
+        term: Term,
+        paint: Paint,
+        position: &'a Position,
+        win_model: WinModel,
+        multi_pv: usize,
+        signals: Arc<Signals>,
+    ) -> Self {
         let lines = std::iter::repeat_with(|| None).take(multi_pv).collect();
         Self {
             term,
@@ -116,6 +126,7 @@ impl<'a> Display<'a> {
             last_drawn: None,
             rows: 0,
             error: None,
+            signals,
         }
     }
 
@@ -133,14 +144,19 @@ impl<'a> Display<'a> {
         format!("{pawns}  White {win:>3} %, draw {draw:>3} %, Black {loss:>3} %")
     }
 
-    fn draw(&mut self) -> io::Result<()> {
-        let columns = usize::from(self.term.size().1).max(20);
+    fn draw(&mut self, is_last: bool) -> io::Result<()> {
+        let (height, width) = self.term.size();
+        let columns = usize::from(width).max(20);
         let lines = self.lines.iter().enumerate().filter_map(|(index, line)| Some((index + 1, line.as_ref()?)));
         let mut rows = vec![self.paint.dim(&self.status)];
         rows.extend(lines.map(|(number, line)| self.row(number, line)));
         // A row that wraps would occupy two rows, and the next redraw would overwrite only one.
-        let rows: Vec<_> = rows.iter().map(|row| truncate_str(row, columns - 1, "…")).collect();
+        let mut rows: Vec<_> = rows.iter().map(|row| truncate_str(row, columns - 1, "…")).collect();
         debug_assert!(rows.iter().all(|row| measure_text_width(row) < columns));
+        if !is_last {
+            // The cursor cannot go back to rows that have left the screen.
+            rows.truncate(usize::from(height).max(2) - 1);
+        }
         self.term.clear_last_lines(self.rows)?;
         self.term.write_str(&(rows.join("\n") + "\n"))?;
         self.rows = rows.len();
@@ -151,7 +167,7 @@ impl<'a> Display<'a> {
     /// Draws a last time and prints the result.
     fn finish(mut self, best: Option<Move>, nodes: u64) -> io::Result<()> {
         if self.term.is_term() {
-            self.draw()?;
+            self.draw(true)?;
         }
         if let Some(error) = self.error {
             return Err(error);
@@ -186,13 +202,21 @@ impl Sink for Display<'_> {
         let line = Line { depth, score, moves: report.pv.to_vec() };
         let drawn = if self.term.is_term() {
             self.lines[report.multipv - 1] = Some(line);
-            if self.last_drawn.is_none_or(|last| last.elapsed() >= REFRESH_INTERVAL) { self.draw() } else { Ok(()) }
+            if self.last_drawn.is_none_or(|last| last.elapsed() >= REFRESH_INTERVAL) {
+                self.draw(false)
+            } else {
+                Ok(())
+            }
         } else {
             let row = format!("depth {depth:>2}, {seconds:>6.1} s  {}", self.row(report.multipv, &line));
             self.lines[report.multipv - 1] = Some(line);
             writeln!(self.term, "{row}")
         };
-        self.error = self.error.take().or(drawn.err());
+        if let Err(error) = drawn {
+            // Nobody reads on, as after `kiln analyse | head`.
+            self.signals.stop.store(true, Relaxed);
+            self.error.get_or_insert(error);
+        }
     }
 }
 

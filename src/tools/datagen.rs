@@ -33,9 +33,9 @@ const PLIES_FROM_BOOK: [u32; 2] = [2, 4];
 pub struct Settings {
     /// The folder for the shards.
     pub folder: PathBuf,
-    /// The least number of training positions in all shards together.
+    /// The number of training positions in all shards together, fewer if shards reach [`MAX_RAW`] first.
     pub positions: u64,
-    /// The least number of training positions in a full shard.
+    /// The number of training positions at which a shard is full.
     pub shard_positions: u64,
     /// A search starts no new iteration after this many nodes.
     pub soft_nodes: u64,
@@ -256,6 +256,13 @@ pub fn datagen(
     }
     let done = progress.positions.load(Relaxed);
     print(&format!("{done} positions in {} shards, {}", missing.len(), progress.rates(start.elapsed())));
+    let all = complete_positions + shard_positions;
+    if all < settings.positions {
+        let wanted = settings.positions;
+        print(&format!(
+            "{all} of {wanted} positions: shards end at {MAX_RAW} bytes; use another folder and fewer a shard"
+        ));
+    }
     Ok(())
 }
 

@@ -33,7 +33,7 @@ pub mod version;
 #[cfg(feature = "tools")]
 pub mod yardstick;
 
-/// The most threads that options and arguments allow.
+/// The most threads that arguments allow. The option `Threads` allows four for each processor if that is more.
 pub const MAX_THREADS: usize = 1024;
 /// The most principal variations that options and arguments allow. No legal position is known to have more than 218
 /// moves.

@@ -82,10 +82,7 @@ fn load(path: &Path) -> Result<Asset, String> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    // Regular files are replaced atomically; devices and pipes are written to.
-    let is_replaced = fs::metadata(path).map_or(true, |metadata| metadata.is_file());
-    let written = if is_replaced { replace(path, bytes) } else { fs::write(path, bytes) };
-    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    replace(path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// Positions whose scores are recorded in imported networks: much and little material, kings on both halves, Black to

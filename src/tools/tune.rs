@@ -33,8 +33,8 @@ use std::time::{Duration, Instant};
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 /// The time between two writes of the list and the drawing.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
-/// The parameters that have no effect on one thread and without tablebases.
-const WITHOUT_EFFECT: [&str; 2] = ["vote_", "tablebase_"];
+/// The parameters that have no effect on one thread, without tablebases and without `movestogo`.
+const WITHOUT_EFFECT: [&str; 5] = ["vote_", "tablebase_", "time_reserve_ms", "time_short_ms", "time_most_last_move"];
 /// The parameters that have an effect only on a clock.
 const ON_A_CLOCK: &str = "time_";
 
@@ -108,7 +108,7 @@ pub fn select(names: &str, pace: Pace) -> Result<Vec<Tunable>, String> {
             let what = match pace {
                 _ if !exists => "matches no parameter; the command \"spsa\" lists them",
                 Pace::Nodes(_) => "has no effect at a fixed number of nodes on one thread",
-                Pace::Clock(..) => "has no effect on one thread without tablebases",
+                Pace::Clock(..) => "has no effect on one thread without tablebases and \"movestogo\"",
             };
             return Err(format!("{pattern:?} {what}"));
         }

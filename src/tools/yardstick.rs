@@ -151,12 +151,13 @@ fn siblings(positions: &[Scored]) -> String {
         let best = group.iter().map(|scored| scored.expected).fold(f64::INFINITY, f64::min);
         group.iter().filter(|scored| scored.expected < best + GOOD).collect()
     });
-    let (all, good) = (correlation(all, scale), correlation(good, scale));
-    format!("moves of {} positions told apart: correlation {all:.3}, of good moves {good:.3}\n", groups.len())
+    let text = |correlation: Option<f64>| correlation.map_or("unknown".into(), |value| format!("{value:.3}"));
+    let (all, good) = (text(correlation(all, scale)), text(correlation(good, scale)));
+    format!("moves of {} positions told apart: correlation {all}, of good moves {good}\n", groups.len())
 }
 
-/// Returns the correlation of both expectations, without their means over each group.
-fn correlation<'a>(groups: impl Iterator<Item = Vec<&'a Scored>>, scale: u16) -> f64 {
+/// Returns the correlation of both expectations, without their means over each group; `None` if one is constant.
+fn correlation<'a>(groups: impl Iterator<Item = Vec<&'a Scored>>, scale: u16) -> Option<f64> {
     let (mut products, mut squares, mut expected_squares) = (0.0, 0.0, 0.0);
     for group in groups {
         let mean = |value: &dyn Fn(&Scored) -> f64| group.iter().map(|s| value(s)).sum::<f64>() / group.len() as f64;
@@ -168,7 +169,8 @@ fn correlation<'a>(groups: impl Iterator<Item = Vec<&'a Scored>>, scale: u16) ->
             expected_squares += b * b;
         }
     }
-    products / (squares * expected_squares).sqrt()
+    let square = squares * expected_squares;
+    (square > 0.0).then(|| products / square.sqrt())
 }
 
 #[cfg(test)]

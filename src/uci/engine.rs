@@ -220,7 +220,8 @@ impl Engine {
     /// if it would not end by itself; `quit` does too, so a bounded search comes to its end.
     ///
     /// # Errors
-    /// If a line cannot be parsed, before any is executed; or if a command is rejected.
+    /// If a line cannot be parsed, before any is executed; if a command is rejected; or if the output cannot be written
+    /// for another reason than that nobody reads it.
     ///
     /// ```
     /// use kiln::uci::Engine;
@@ -255,7 +256,8 @@ impl Engine {
                 break;
             }
         }
-        self.wait()
+        self.wait()?;
+        self.output.take_error().map_or(Ok(()), |error| Err(error.to_string()))
     }
 
     /// Waits for the end of the search. Stops one that would not end by itself.
@@ -313,9 +315,9 @@ impl Engine {
         // A second `quit` does not wait.
         let must_wait = command == Command::Quit && is_command && !self.queue.contains(&Command::Quit);
         if command.is_urgent() && !must_wait {
-            // It stops queued searches too.
-            if command == Command::Stop && !self.queue.is_empty() {
-                self.queue.push_back(Command::Stop);
+            // They are for queued searches too.
+            if matches!(command, Command::Stop | Command::PonderHit) && !self.queue.is_empty() {
+                self.queue.push_back(command.clone());
             }
             return self.execute_or_report(command);
         }

@@ -7,7 +7,7 @@ use crate::tools::paint;
 use crate::types::{Bound, Move, Score, WinModel};
 use std::fmt::{self, Arguments, Write as _};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,6 +17,8 @@ pub struct Output(Arc<Mutex<Streams>>);
 
 struct Streams {
     out: Box<dyn Write + Send>,
+    /// The first error of `out`.
+    error: Option<io::Error>,
     log: Option<File>,
 }
 
@@ -29,10 +31,10 @@ impl fmt::Debug for Output {
 impl Output {
     /// Creates an output without a log.
     pub fn new(out: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Streams { out: Box::new(out), log: None })))
+        Self(Arc::new(Mutex::new(Streams { out: Box::new(out), error: None, log: None })))
     }
 
-    /// Writes a line and flushes it. Ignores errors: if the GUI is gone, the end of input ends the program.
+    /// Writes a line and flushes it. Errors end nothing: if the GUI is gone, the end of input ends the program.
     pub fn send(&self, text: Arguments) {
         self.send_after(|| (), text);
     }
@@ -42,6 +44,11 @@ impl Output {
         let mut streams = self.lock();
         before();
         streams.write(text);
+    }
+
+    /// Returns the first error since the last call, unless it is that nobody reads.
+    pub fn take_error(&self) -> Option<io::Error> {
+        self.lock().error.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
     /// Waits until the line that another thread is writing is complete.
@@ -67,7 +74,9 @@ impl Output {
 
 impl Streams {
     fn write(&mut self, text: Arguments) {
-        let _ = writeln!(self.out, "{text}").and_then(|()| self.out.flush());
+        if let Err(error) = writeln!(self.out, "{text}").and_then(|()| self.out.flush()) {
+            self.error.get_or_insert(error);
+        }
         self.log("<<", text);
     }
 

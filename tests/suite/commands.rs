@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Returns the openings as OpenBench reads them: the words after `info string genfens`, the last two being numbers.
 fn openings(request: &str) -> Vec<Position> {
@@ -84,6 +86,10 @@ fn commands_as_arguments() {
     assert!(kiln(&["uci", "quit"]).ends_with("uciok\n"));
     assert!(refusal(&["no such command"]).contains("\"kiln help\" lists the commands"));
     assert_eq!(kiln(&["help", "datagen"]), kiln(&["help"]));
+    assert!(kiln(&["bench", "quit"]).contains(" nodes "));
+    // The `d` in the FEN is no command.
+    let drawn = kiln(&"position fen 3rk3/8/8/8/8/8/8/4K3 b d - 0 1 d".split(' ').collect::<Vec<_>>());
+    assert!(drawn.contains("3rk3/8/8/8/8/8/8/4K3 b "), "{drawn}");
     for perft in ["go perft 2", "go perft 2 quit", "position startpos go perft 2"] {
         assert!(kiln(&perft.split(' ').collect::<Vec<_>>()).ends_with("\nNodes searched: 400\n"), "{perft}");
     }
@@ -119,6 +125,22 @@ fn a_rejected_argument_ends_the_commands() {
     // What comes before is executed.
     let (succeeded, out, error) = run(&["go depth 2", "position startpos moves e2e5", "eval"]);
     assert!(!succeeded && out.lines().last().unwrap().starts_with("bestmove "), "{error}{out}");
+}
+
+#[test]
+fn an_analysis_ends_when_nobody_reads() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    let mut child = command.arg("analyse").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
 #[test]

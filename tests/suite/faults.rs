@@ -71,7 +71,15 @@ fn options_that_need_too_much_memory_change_nothing() {
 #[test]
 fn closed_or_full_output() {
     let session = "uci\ngo depth 3\nisready\ngo infinite\n";
-    for (words, input) in [("", session), ("help", ""), ("tables", ""), ("bench 1", ""), ("perft 2 --divide", "")] {
+    for (words, input) in [
+        ("", session),
+        ("help", ""),
+        ("tables", ""),
+        ("bench 1", ""),
+        ("perft 2 --divide", ""),
+        ("go depth 3", ""),
+        ("genfens 3 seed 1 book None", ""),
+    ] {
         // No output at all, or a pipe without a reader.
         let (succeeded, _, error) = after("exec >&-", words, input);
         assert!(succeeded && error.is_empty(), "{words}, closed: {error}");

@@ -202,6 +202,10 @@ fn pondering_waits_for_the_opponent() {
     // `ponderhit` without a search has no effect.
     kiln.send("ponderhit\nstop\nponderhit\ngo depth 1");
     kiln.until("bestmove");
+    // A search that has not begun gets it too.
+    kiln.send("go infinite\nstop\nposition startpos moves e2e4\ngo ponder wtime 100 btime 100\nponderhit");
+    kiln.until("bestmove");
+    kiln.until("bestmove");
     // At mate and stalemate it waits too.
     kiln.send("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo ponder wtime 100 btime 100");
     kiln.expect_no_move();

@@ -19,7 +19,8 @@ pub struct Panel {
 }
 
 /// Colours that readers with colour blindness can tell apart too (Okabe and Ito).
-const COLORS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+pub(in crate::tools) const COLORS: [&str; 7] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 /// The size of a panel and of the space around its diagram, in pixels.
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 280.0;

@@ -1,7 +1,7 @@
 //! What a run has found so far, for people: a list of the values, and a drawing of their paths.
 
 use super::spsa::{Row, Tuner};
-use crate::tools::data::svg::{rounded, step};
+use crate::tools::data::svg::{COLORS, rounded, step};
 use std::fmt::{Arguments, Write};
 
 /// The size of the drawing, and of the space around the curves, in pixels.
@@ -13,12 +13,8 @@ const TOP: f64 = 34.0;
 const BOTTOM: f64 = 36.0;
 /// The least distance of two names, in pixels.
 const NAME_DISTANCE: f64 = 15.0;
-/// Colours of the parameters that have moved most, which readers with colour blindness can tell apart too (Okabe and
-/// Ito). The other parameters are grey.
-const COLORS: [&str; 12] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#0072b2", "#d55e00", "#009e73",
-    "#cc79a7", "#e69f00",
-];
+/// How many parameters, those that have moved most, have a colour and a name. The others are grey.
+const NAMED: usize = 12;
 
 /// Returns the parameters by the size of their change, the largest first: `name = value  start  change`, the change in
 /// final perturbations.
@@ -79,14 +75,14 @@ pub fn paths(tuner: &Tuner) -> String {
     let order = by_change(last);
     // The most moved ones come last, on top of the others.
     for (place, &index) in order.iter().enumerate().rev() {
-        let (color, width) = COLORS.get(place).map_or(("#ccc", 0.8), |color| (*color, 1.6));
+        let (color, width) = if place < NAMED { (COLORS[place % COLORS.len()], 1.6) } else { ("#ccc", 0.8) };
         let points = rows.iter().map(|(x, values)| format!("{:.1},{:.1}", place_x(*x), place_y(values[index])));
         let points = points.collect::<Vec<_>>().join(" ");
         add(format_args!("<polyline points=\"{points}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"/>"));
     }
     let x = place_x(2.0 * tuner.played as f64);
     for (place, y) in name_places(&order, |index| place_y(last[index])) {
-        let (index, color) = (order[place], COLORS[place]);
+        let (index, color) = (order[place], COLORS[place % COLORS.len()]);
         let (name, value) = (&tuner.plan.parameters[index].name, last[index]);
         let (x, y) = (x + 6.0, y + 4.0);
         add(format_args!("<text x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{color}\">{name} {value:+.1}</text>"));
@@ -102,7 +98,7 @@ fn point(tuner: &Tuner, row: &Row) -> (f64, Vec<f64>) {
 
 /// Returns for each name that is shown its place in the order and its height, moved down where names would overlap.
 fn name_places(order: &[usize], height: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
-    let shown = order.iter().take(COLORS.len()).enumerate();
+    let shown = order.iter().take(NAMED).enumerate();
     let mut places: Vec<(usize, f64)> = shown.map(|(place, &index)| (place, height(index))).collect();
     places.sort_by(|a, b| a.1.total_cmp(&b.1));
     for i in 1..places.len() {
@@ -156,7 +152,7 @@ mod tests {
         let order: Vec<usize> = (0..30).collect();
         for heights in [[50.0; 30], [HEIGHT - BOTTOM; 30]] {
             let places = name_places(&order, |index| heights[index]);
-            assert_eq!(places.len(), COLORS.len());
+            assert_eq!(places.len(), NAMED);
             assert!(places.windows(2).all(|pair| pair[1].1 - pair[0].1 >= NAME_DISTANCE - 1e-9), "{places:?}");
             assert!(places.iter().all(|(_, y)| (0.0..=HEIGHT - BOTTOM).contains(y)));
         }
