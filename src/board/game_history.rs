@@ -1,7 +1,7 @@
 //! The positions before the current one, for draws by repetition.
 
 use super::Position;
-use crate::tables::{between, cuckoo};
+use crate::tables::{between, black_to_move_key, cuckoo};
 
 /// The Zobrist keys of the positions before the current one: those of the game and those of the current line of the
 /// search.
@@ -53,14 +53,20 @@ impl GameHistory {
     /// Returns whether one move by the side to move can repeat a position with index `root` or later, which would be
     /// scored as a draw.
     ///
-    /// The method is Marcel van Kervinck's (see [`cuckoo`]). It does not check whose piece would move: if a piece of
-    /// the other side took more moves than needed to its square, the result can be true although the side to move
-    /// cannot repeat.
+    /// The method is Marcel van Kervinck's (see [`cuckoo`]). The other side's moves must cancel out, or it is one of its
+    /// pieces that stands elsewhere.
     pub fn can_repeat(&self, current: &Position, root: usize) -> bool {
         let reversible = usize::from(current.halfmove_clock()).min(self.keys.len().saturating_sub(root));
+        if reversible < 3 {
+            return false;
+        }
+        let before = |plies: usize| self.keys[self.keys.len() - plies];
+        let mut by_other = current.key() ^ before(1) ^ black_to_move_key();
         (3..=reversible).step_by(2).any(|ago| {
-            let difference = current.key() ^ self.keys[self.keys.len() - ago];
-            cuckoo(difference).is_some_and(|(a, b)| !between(a, b).intersects(current.occupied()))
+            by_other ^= before(ago - 1) ^ before(ago) ^ black_to_move_key();
+            by_other == 0
+                && cuckoo(current.key() ^ before(ago))
+                    .is_some_and(|(a, b)| !between(a, b).intersects(current.occupied()))
         })
     }
 
@@ -171,6 +177,18 @@ mod tests {
         }
         // f6g8 repeats the starting position, unless that is before the root.
         assert!(history.can_repeat(&position, 0) && !history.can_repeat(&position, 1));
+    }
+
+    #[test]
+    fn only_the_side_to_move_repeats() {
+        // Black's rook goes from a8 to b8 in three moves. White, to move, cannot take it back in one.
+        let mut position: Position = "r3k3/8/8/8/8/8/8/4K1N1 b - - 0 1".parse().unwrap();
+        let mut history = GameHistory::new();
+        for text in ["a8a7", "g1f3", "a7b7", "f3g1", "b7b8"] {
+            history.push(&position);
+            position = position.make(position.parse_move(text).unwrap());
+        }
+        assert!(!history.can_repeat(&position, 0));
     }
 
     #[test]

@@ -44,7 +44,7 @@ type Row = [i16; PIECE_TO];
 /// What selects the rows of the quiet histories at a node.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryContext {
-    /// The squares that the opponent attacks; in quiescence none, unless the side to move is in check.
+    /// The squares that the opponent attacks; none in quiescence where no quiet move is searched.
     pub attacked: Bitboard,
     /// The moves 1, 2, 4 and 6 plies ago.
     pub previous: [PieceTo; 4],

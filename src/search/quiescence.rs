@@ -62,7 +62,8 @@ impl Worker<'_> {
 
         // 4. The move loop: noisy moves that lose little by SEE, perhaps quiet checks that lose nothing; in check all
         // moves, and after the first ones only noisy ones if a move avoids a loss.
-        let attacked = if in_check { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
+        let attacked =
+            if in_check || with_checks { position.attacked(!position.side_to_move()) } else { Bitboard::EMPTY };
         let context = self.history_context(ply, attacked);
         let tt_move = tt_entry.and_then(|entry| entry.best).filter(|mv| in_check || mv.is_noisy());
         let mut picker = match in_check {
