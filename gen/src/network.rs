@@ -4,7 +4,7 @@
 //! [`Header`] in bincode, and the payload compressed by zstd. All numbers are little-endian. The payload holds the
 //! tensors in canonical order on every target:
 //!
-//! - feature weights, `i16`, by (king bucket, threat state if the inputs have threats, plane, square, neuron), and
+//! - feature weights, `i16`, by (king bucket, threat state with [`Threats::States`], plane, square, neuron), and
 //!   feature biases, `i16`, by neuron; with pairs of pieces, their weights, `i8`, by (feature, neuron);
 //! - for [`Head::Single`]: output weights, `i16`, by (output bucket, side to move or other side, neuron), and output
 //!   biases, `i32`, by output bucket in units of `qa * qb`;

@@ -104,7 +104,7 @@ parameters! {
     // From this score on, a side only has to find mate: neither RFP nor FP of quiet moves hides it.
     decided_score = 1000 in 600..=4000;
 
-    // Reverse futility pruning (RFP).
+    // Reverse futility pruning (RFP). `rfp_square` is in 1/128 centipawn.
     rfp_square = 1574 in 0..=3000;
     rfp_factor = 23 in 0..=100;
     rfp_improvement_r = 120 in 0..=1024;
@@ -237,7 +237,7 @@ parameters! {
     time_most = 667 in 300..=900;
     time_most_last_move = 900 in 500..=950;
     time_reserve_ms = 20 in 0..=200;
-    // Helper threads do not search if the soft limit is shorter than this.
+    // Helper threads do not search if the soft limit, with `movetime` the hard one, is shorter than this.
     time_short_ms = 20 in 0..=100;
     // Factors of the soft limit; stability in iterations, scores in centipawns.
     time_node_base = 2100 in 1000..=3500;

@@ -97,7 +97,7 @@ pub struct NetworkConfig {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Teacher {
-    /// The network's asset, of any shape.
+    /// The network's asset, of any shape, with `qa` 255 and `scale` 400.
     pub network: PathBuf,
     /// The search's part, from 0 to 1, by the ply of the variation: the first is that of positions that were searched,
     /// the last also that of all later plies.
