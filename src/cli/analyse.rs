@@ -39,10 +39,7 @@ pub fn parse(arguments: &mut Arguments) -> Result<Option<Box<Analysis>>, lexopt:
 fn read_position(text: &str) -> Result<(Position, GameHistory), String> {
     let mut words = text.split_ascii_whitespace();
     let start = words.by_ref().take_while(|&word| word != "moves").collect::<Vec<_>>().join(" ");
-    let mut position = match start.as_str() {
-        "" | "startpos" => Position::startpos(),
-        fen => read_fen(fen)?,
-    };
+    let mut position = read_fen(&start)?;
     let mut history = GameHistory::new();
     for word in words {
         // A word is a number ("12."), a move, or both ("12.Nf3").

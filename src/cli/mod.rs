@@ -123,7 +123,6 @@ pub fn parse() -> Result<Task, lexopt::Error> {
         ["bench", text] if !is_uci(text) => Task::Bench(Some(read_depth(text)?)),
         ["speedtest", ref numbers @ ..] => Task::Speedtest(read_speedtest(numbers)?),
         ["perft"] => return Err("perft needs a depth, as in: kiln perft 6".into()),
-        ["perft", depth] => perft(depth, Position::startpos())?,
         ["perft", depth, ref fen @ ..] => perft(depth, read_fen(&fen.join(" "))?)?,
         ["tables"] => Task::Print(tables::describe(Paint::of_stdout())),
         ["tables", ref words @ ..] => Task::Print(tables::draw(words, Paint::of_stdout())?),
@@ -173,6 +172,9 @@ fn read_speedtest(words: &[&str]) -> Result<Speedtest, String> {
 
 /// Parses a FEN, and says on standard error what is ignored in it.
 fn read_fen(text: &str) -> Result<Position, String> {
+    if ["", "startpos"].contains(&text) {
+        return Ok(Position::startpos());
+    }
     let (position, ignored) = Position::from_fen_lenient(text).map_err(|error| error.to_string())?;
     for error in ignored {
         eprintln!("kiln: ignored in the FEN: {error}");

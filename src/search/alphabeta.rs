@@ -538,13 +538,16 @@ impl Worker<'_> {
     /// Probes the tablebases. A win is a lower bound, since it may be a mate, and a loss an upper bound.
     fn probe_tablebases(&mut self, position: &Position, depth: i32, ply: usize) -> Option<(Score, Bound)> {
         let SearchRequest { tablebases, probing, .. } = self.shared.search;
-        let tablebases = tablebases.filter(|_| self.shared.root_score.is_none())?;
+        let tablebases = tablebases.filter(|_| self.shared.probes)?;
         let pieces = position.occupied().len();
         let largest = tablebases.max_pieces() as u32;
         if pieces > probing.pieces.min(largest) || (pieces == largest && depth < probing.depth as i32) {
             return None;
         }
-        let wdl = tablebases.probe_wdl(position)?;
+        let wdl = tablebases.probe_wdl(position);
+        // A table that is not in memory is slow to read: the clock cannot wait for its turn.
+        self.shared.should_stop(self.nodes, true);
+        let wdl = wdl?;
         self.shared.counters[self.index].tablebase_hits.fetch_add(1, Relaxed);
         let win = Score::tb_win_in(ply);
         Some(match wdl {

@@ -10,8 +10,8 @@ use std::cmp::Reverse;
 
 /// A forced mate is searched for in at most this many plies.
 const MAX_PROOF: usize = 5;
-/// Positions that the search for forced mates may visit: a few milliseconds.
-const BUDGET: u32 = 20_000;
+/// Moves that the search for forced mates may try: a few milliseconds.
+const BUDGET: usize = 50_000;
 /// The last moves of a variation may be wrong for the mate; so many may be replaced.
 const MAX_REPLACED: usize = 4;
 
@@ -45,8 +45,8 @@ pub fn complete(root: &Position, pv: &[Move], score: Score, tt: &TranspositionTa
 /// Searches for moves up to a mate.
 struct Finder<'a> {
     tt: &'a TranspositionTable,
-    /// Positions that may still be visited.
-    budget: u32,
+    /// Moves that may still be tried.
+    budget: usize,
 }
 
 impl Finder<'_> {
@@ -60,7 +60,7 @@ impl Finder<'_> {
         let Some(mv) = self.tt.probe(position.key(), ply).and_then(best).filter(|&mv| position.is_legal(mv)) else {
             return false;
         };
-        if left == 0 || !self.pay() {
+        if left == 0 || !self.pay(1) {
             return false;
         }
         line.push(mv);
@@ -74,7 +74,7 @@ impl Finder<'_> {
             return is_checkmate(position);
         }
         let length = line.len();
-        let moves = ordered_moves(position);
+        let moves = self.ordered_moves(position);
         let is_attacker = left % 2 == 1;
         // The defender is mated in time whatever it plays, so any of its longest defences will do.
         if !is_attacker && !self.is_lost(position, left) {
@@ -100,26 +100,38 @@ impl Finder<'_> {
             return true;
         }
         let moves = position.moves();
-        plies > 0 && self.pay() && !is_drawn(position) && !moves.is_empty() && {
+        plies > 0 && self.pay(moves.len()) && !is_drawn(position) && !moves.is_empty() && {
             moves.iter().all(|&mv| self.is_won(&position.make(mv), plies - 1))
         }
     }
 
     /// Returns whether the side to move can force a mate in at most `plies`, an odd number.
     fn is_won(&mut self, position: &Position, plies: usize) -> bool {
-        if !self.pay() || is_drawn(position) {
+        if is_drawn(position) {
             return false;
         }
-        let moves = ordered_moves(position);
-        moves.into_iter().any(|mv| {
+        self.ordered_moves(position).into_iter().any(|mv| {
             let next = position.make(mv);
             (plies > 1 || next.in_check()) && self.is_lost(&next, plies - 1)
         })
     }
 
-    /// Counts a position. Returns false if no more may be visited.
-    fn pay(&mut self) -> bool {
-        self.budget = self.budget.saturating_sub(1);
+    /// Returns the legal moves, those first that leave the opponent the fewest replies; none if the budget is spent.
+    fn ordered_moves(&mut self, position: &Position) -> Vec<Move> {
+        let mut moves = position.moves().to_vec();
+        if !self.pay(moves.len()) {
+            return Vec::new();
+        }
+        moves.sort_by_cached_key(|&mv| {
+            let next = position.make(mv);
+            (Reverse(next.in_check()), next.count_moves())
+        });
+        moves
+    }
+
+    /// Counts moves. Returns false if no more may be tried.
+    fn pay(&mut self, moves: usize) -> bool {
+        self.budget = self.budget.saturating_sub(moves);
         self.budget > 0
     }
 }
@@ -131,16 +143,6 @@ fn is_checkmate(position: &Position) -> bool {
 /// Returns whether the fifty-move rule has ended the game. Repetitions do not matter: a forced mate needs none.
 fn is_drawn(position: &Position) -> bool {
     position.halfmove_clock() >= 100
-}
-
-/// Returns the legal moves, those first that leave the opponent the fewest replies.
-fn ordered_moves(position: &Position) -> Vec<Move> {
-    let mut moves = position.moves().to_vec();
-    moves.sort_by_cached_key(|&mv| {
-        let next = position.make(mv);
-        (Reverse(next.in_check()), next.count_moves())
-    });
-    moves
 }
 
 #[cfg(test)]

@@ -45,10 +45,9 @@ pub struct Signals {
 }
 
 impl SearchRequest<'_> {
-    /// Returns the best of `moves` by the tablebases, the score of the root, and the number of moves found in the
-    /// tablebases. Returns all of `moves` and no score if the tablebases lack the position or several variations are
-    /// wanted.
-    fn probe_root(&self, moves: Vec<Move>) -> (Vec<Move>, Option<Score>, u64) {
+    /// Chooses the best of `moves` by the tablebases. They are all kept if the tablebases lack the position or several
+    /// variations are wanted.
+    fn probe_root(&self, moves: Vec<Move>) -> RootProbe {
         let Probing { pieces, fifty_move_rule, .. } = self.probing;
         let is_small_enough = |tablebases: &&Tablebases| {
             let most = pieces.min(tablebases.max_pieces() as u32);
@@ -60,7 +59,7 @@ impl SearchRequest<'_> {
             Some(ranked)
         });
         match ranked.as_deref() {
-            None | Some([]) => (moves, None, 0),
+            None | Some([]) => RootProbe { moves, score: None, hits: 0, probes: true },
             Some(ranked @ [best, ..]) => {
                 let equal = ranked.iter().take_while(|ranked| ranked.tb_rank == best.tb_rank);
                 let score = match best.wdl {
@@ -68,10 +67,27 @@ impl SearchRequest<'_> {
                     Wdl::Loss => -Score::tb_win_in(0),
                     _ => Score::DRAW,
                 };
-                (equal.map(|ranked| ranked.mv).collect(), Some(score), ranked.len() as u64)
+                RootProbe {
+                    moves: equal.map(|ranked| ranked.mv).collect(),
+                    score: Some(score),
+                    hits: ranked.len() as u64,
+                    probes: best.wdl > Wdl::Draw && !self.tablebases.is_some_and(|all| all.has_dtz(self.position)),
+                }
             }
         }
     }
+}
+
+/// What the tablebases say of the root.
+struct RootProbe {
+    /// The moves to choose from.
+    moves: Vec<Move>,
+    /// The score, if they are ranked.
+    score: Option<Score>,
+    /// The number of moves found in the tablebases.
+    hits: u64,
+    /// Whether the search goes on probing.
+    probes: bool,
 }
 
 /// The state that all threads of a search read.
@@ -82,9 +98,11 @@ pub struct Shared<'a> {
     node_limit: Option<u64>,
     /// The moves to choose from.
     pub root_moves: Vec<Move>,
-    /// The score of the root by the tablebases. `root_moves` are then the moves that keep it, and the search chooses
-    /// among them without probing again.
+    /// The score of the root by the tablebases. `root_moves` are then the moves that keep it.
     pub root_score: Option<Score>,
+    /// Whether other nodes are probed. If the moves that keep the root's score are known, this only leads to progress
+    /// towards a win where DTZ tables do not, as in Stockfish.
+    pub probes: bool,
     /// One for each thread.
     pub counters: Vec<Counter>,
     /// Stops all threads: a limit is reached, or the first thread is done.
@@ -104,7 +122,7 @@ pub struct Counter {
 impl<'a> Shared<'a> {
     /// Prepares a search of these root moves by this many threads. Probes the tablebases at the root.
     pub fn new(search: &'a SearchRequest<'a>, timer: Timer, root_moves: Vec<Move>, threads: usize) -> Self {
-        let (root_moves, root_score, root_hits) = search.probe_root(root_moves);
+        let RootProbe { moves: root_moves, score: root_score, hits: root_hits, probes } = search.probe_root(root_moves);
         let counters: Vec<_> = (0..threads).map(|_| Counter::default()).collect();
         counters[0].tablebase_hits.store(root_hits, Relaxed);
         let node_limit = search.limits.nodes.into_iter().chain(timer.node_limit()).min();
@@ -114,6 +132,7 @@ impl<'a> Shared<'a> {
             node_limit,
             root_moves,
             root_score,
+            probes,
             counters,
             halt: AtomicBool::new(false),
             is_soft_over: AtomicBool::new(false),

@@ -132,26 +132,42 @@ impl Tablebases {
     /// `None` if there is no legal move, or if some move's result is unknown.
     ///
     /// `history` holds the positions before this one. After a repetition, wins are ranked by how fast they make
-    /// progress.
+    /// progress. A move that ends the game as a draw by repetition is a draw, whatever the tables say.
     pub fn rank_root(
         &self,
         position: &Position,
         history: &GameHistory,
         fifty_move_rule: bool,
     ) -> Option<Vec<RankedMove>> {
+        let mut after = history.clone();
+        after.push(position);
+        let repeats = |next: &Position| after.is_repetition(next, after.len());
         let by_dtz = || {
             let (_, moves) = self.root_dtz(position)?;
             let (clock, repeated) = (i32::from(position.halfmove_clock()), history.has_repetition(position));
-            let rank = |(mv, dtz)| RankedMove::by_dtz(mv, dtz, clock, repeated, fifty_move_rule);
+            let rank = |(mv, dtz)| {
+                let dtz = if repeats(&position.make(mv)) { 0 } else { dtz };
+                RankedMove::by_dtz(mv, dtz, clock, repeated, fifty_move_rule)
+            };
             Some(moves.into_iter().map(rank).collect::<Vec<_>>())
         };
         let by_wdl = || {
-            let rank = |&mv| Some(RankedMove::by_wdl(mv, -self.wdl(&position.make(mv))?, fifty_move_rule));
+            let rank = |&mv| {
+                let next = position.make(mv);
+                let wdl = if repeats(&next) { Wdl::Draw } else { -self.wdl(&next)? };
+                Some(RankedMove::by_wdl(mv, wdl, fifty_move_rule))
+            };
             position.moves().iter().map(rank).collect::<Option<Vec<_>>>()
         };
         let mut moves = by_dtz().or_else(by_wdl).filter(|moves| !moves.is_empty())?;
         moves.sort_by_key(|ranked| -ranked.tb_rank);
         Some(moves)
+    }
+
+    /// Returns whether there is a DTZ table for the position, so that [`Self::rank_root`] can tell which of several
+    /// winning moves makes progress.
+    pub fn has_dtz(&self, position: &Position) -> bool {
+        self.may_hold(position) && self.files.has_dtz(position)
     }
 
     /// Returns whether the position has few enough pieces and no castling rights.
@@ -168,7 +184,7 @@ impl Tablebases {
     /// Returns the signed DTZ of the position and those of its moves, all counted from the position.
     fn root_dtz(&self, position: &Position) -> Option<(i32, Vec<(Move, i32)>)> {
         // A DTZ probe of material without a DTZ table would make the prober drop the material's WDL table too.
-        if !self.may_hold(position) || !self.files.has_dtz(position) || position.count_moves() == 0 {
+        if !self.has_dtz(position) || position.count_moves() == 0 {
             return None;
         }
         let _guard = self.dtz_probe.lock().unwrap_or_else(PoisonError::into_inner);

@@ -500,15 +500,19 @@ impl Engine {
 
     /// Loads a network, or takes the embedded one if `path` is empty. On an error the network stays.
     fn set_network(&mut self, path: &str) -> Result<(), String> {
-        self.network = match path {
+        let network = match path {
             "" => Network::embedded(),
             path => Network::load(Path::new(path)).map_err(|error| {
                 format!("network {} is not used: {error}; network {} stays", quote(path), self.network.name())
             })?,
         };
-        send!(self.output, "info string network {} is used", self.network.name());
-        // Scores of another network are useless.
-        self.clear();
+        send!(self.output, "info string network {} is used", network.name());
+        // Scores of another network are useless; GUIs resend all options again and again.
+        let is_other = network.sha256() != self.network.sha256();
+        self.network = network;
+        if is_other {
+            self.clear();
+        }
         Ok(())
     }
 

@@ -113,6 +113,48 @@ fn wdl_tables_suffice_for_ranking() {
     assert_eq!((ranked[0].wdl, ranked.last().unwrap().wdl), (Wdl::Win, Wdl::Draw), "{ranked:?}");
 }
 
+/// Without DTZ tables, a search for a win goes on probing.
+#[test]
+fn searches_probe_where_moves_are_not_ranked_by_dtz() {
+    let Some((folder, _alone)) = tables() else { return };
+    let outcomes = scratch("outcomes alone");
+    for name in ["KPvK", "KQvK", "KRvK", "KBvK", "KNvK"] {
+        fs::copy(format!("{folder}/{name}.rtbw"), outcomes.join(format!("{name}.rtbw"))).unwrap();
+    }
+    let hits = |path: &str, fen: &str| -> u64 {
+        let mut engine = Command::new(env!("CARGO_BIN_EXE_kiln"));
+        engine.args(["setoption", "name", "SyzygyPath", "value", path, "position", "fen"]);
+        let out = engine.args(fen.split(' ')).args(["go", "depth", "8"]).output().unwrap();
+        let out = String::from_utf8(out.stdout).unwrap();
+        let last = out.lines().rfind(|line| line.contains(" tbhits ")).unwrap();
+        last.split(" tbhits ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    let won = "8/8/4k3/8/4K3/8/4P3/8 w - - 0 1";
+    let count = position(won).moves().len() as u64;
+    assert_eq!(hits(&folder, won), count);
+    assert!(hits(outcomes.to_str().unwrap(), won) > count);
+    let drawn = "8/8/8/8/8/4k3/4P3/K7 w - - 0 1";
+    assert_eq!(hits(outcomes.to_str().unwrap(), drawn), position(drawn).moves().len() as u64);
+}
+
+/// A third occurrence is a draw, which saves the weaker side.
+#[test]
+fn moves_that_repeat_are_draws() {
+    let Some((folder, _alone)) = tables() else { return };
+    let tables = Tablebases::open(&folder).unwrap();
+    let (mut position, mut history) = (position("7R/8/8/8/8/2k5/8/K7 w - - 0 1"), GameHistory::new());
+    for text in ["h8g8", "c3d3", "g8h8", "d3c3", "h8g8", "c3d3", "g8h8"] {
+        history.push(&position);
+        position = position.make(position.parse_move(text).unwrap());
+    }
+    let best = |history| {
+        let best = tables.rank_root(&position, history, true).unwrap()[0];
+        (best.wdl, best.mv.uci(false) == "d3c3")
+    };
+    assert_eq!(best(&history), (Wdl::Draw, true));
+    assert_eq!(best(&GameHistory::new()).0, Wdl::Loss);
+}
+
 #[test]
 fn threads_share_a_set() {
     let Some((folder, _alone)) = tables() else { return };

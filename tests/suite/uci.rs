@@ -344,6 +344,18 @@ fn the_search_uses_the_network_of_the_option() {
     assert!(scores.len() == 3 && scores[0] == scores[2] && scores[0] != scores[1], "{out}");
 }
 
+/// GUIs resend options. What has been learnt stays.
+#[test]
+fn the_same_network_again_clears_nothing() {
+    let nodes = |between: &str| {
+        let out = feed(&format!("go depth 8\n{between}go depth 8"));
+        let last = out.lines().rfind(|line| line.starts_with("info depth 8 ")).unwrap().to_owned();
+        last.split(" nodes ").nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(nodes("setoption name EvalFile value <empty>\n"), nodes(""));
+    assert!(nodes("ucinewgame\n") > nodes(""));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn all_threads_search() {
