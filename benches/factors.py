@@ -35,9 +35,13 @@ def read_factors(path):
         if len(words) % 3 == 0:
             words.insert(0, words[0])
         triples = [words[i : i + 3] for i in range(1, len(words), 3)]
-        if len(triples[-1]) != 3 or words[0] in factors:
+        try:
+            values = {parameter: (int(low), int(high)) for parameter, low, high in triples}
+        except ValueError:
+            values = {}
+        if not values or words[0] in factors:
             raise SystemExit(f"bad line {line!r}: expected a new name, and a parameter with two values, or several")
-        factors[words[0]] = {parameter: (int(low), int(high)) for parameter, low, high in triples}
+        factors[words[0]] = values
     return factors
 
 
@@ -48,14 +52,14 @@ def play(arguments):
         raise SystemExit("a parameter stands in two factors")
     # The first four fields of an EPD are those of a FEN.
     openings = [" ".join(line.split()[:4]) + " 0 1" for line in arguments.book.read_text().splitlines() if line.strip()]
-    remaining, lock = arguments.games // 2, threading.Lock()
+    remaining, done, lock = arguments.games // 2, 0, threading.Lock()
 
     def values(signs):
         chosen = {p: pair[sign == "+"] for sign, factor in zip(signs, factors.values()) for p, pair in factor.items()}
         return ",".join(str(chosen[parameter]) for parameter in parameters)
 
     def work(out):
-        nonlocal remaining
+        nonlocal remaining, done
         command = [arguments.engine.resolve(), "tune-games", *parameters]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
             while True:
@@ -66,13 +70,17 @@ def play(arguments):
                 signs = "".join(random.choice("+-") for _ in factors)
                 others = signs.translate(str.maketrans("+-", "-+"))
                 line = f"{arguments.nodes} {values(signs)} {values(others)} {random.choice(openings)}\n"
-                engine.stdin.write(line)
-                engine.stdin.flush()
-                if not (result := engine.stdout.readline()):
+                try:
+                    engine.stdin.write(line)
+                    engine.stdin.flush()
+                    result = int(engine.stdout.readline())
+                except (OSError, ValueError):
+                    # The engine has ended, and has said why.
                     return
                 with lock:
-                    out.write(f"{signs} {int(result)}\n")
+                    out.write(f"{signs} {result}\n")
                     out.flush()
+                    done += 1
 
     with arguments.out.open("a") as out:
         threads = [threading.Thread(target=work, args=(out,)) for _ in range(arguments.jobs)]
@@ -80,6 +88,8 @@ def play(arguments):
             thread.start()
         for thread in threads:
             thread.join()
+    if done < arguments.games // 2:
+        raise SystemExit(f"an engine ended: {2 * done} of {arguments.games} games were played")
 
 
 def report(arguments):

@@ -5,9 +5,9 @@
 
 Each opponent is played at each time control with each book (EPD, or PGN by its name), in pairs with colours swapped.
 All engines have 16 MB of hash, one thread and the move overhead that is their own default. Games are adjudicated: a
-draw from move 40 when both find it within 8 centipawns for 8 moves, a win when both find it beyond 600 for 4 moves. The
-table has a row for each opponent, time control and book, with errors of 95 %, and says how many games were lost on
-time.
+draw from move 40 when both find it within 8 centipawns for 8 moves, a loss when the loser finds it beyond 600 for 4
+moves. The table has a row for each opponent, time control and book, with errors of 95 %, and says how many games each
+engine lost on time, by an illegal move or because it ended.
 
 Requires fastchess on the PATH. Nothing else should run meanwhile.
 """
@@ -40,30 +40,32 @@ def play(arguments, opponent, control, book, pgn):
     # Fastchess writes its configuration to the current folder.
     with tempfile.TemporaryDirectory() as folder:
         ended = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-    if not pgn.exists():
-        raise SystemExit(f"no game was played:\n{ended.stdout}{ended.stderr}")
-    pairs, counts, late = {}, [0, 0, 0], 0
-    for game in re.split(r"(?=\[Event )", pgn.read_text(encoding="utf-8"))[1:]:
+    pairs, counts, forfeits = {}, [0, 0, 0], [0, 0]
+    games = re.split(r"(?=\[Event )", pgn.read_text(encoding="utf-8"))[1:] if pgn.exists() else []
+    if ended.returncode != 0 or len(games) != arguments.games:
+        raise SystemExit(f"{len(games)} of {arguments.games} games were played:\n{ended.stdout}{ended.stderr}")
+    for game in games:
         tags = dict(re.findall(r'^\[(\w+) "(.*)"\]$', game, re.MULTILINE))
         if tags["Result"] not in ("1-0", "0-1", "1/2-1/2"):
             raise SystemExit(f"a game has no result:\n{game}")
         white = {"1-0": 1, "0-1": 0}.get(tags["Result"], 0.5)
         points = white if tags["White"] == "kiln" else 1 - white
         counts[int(2 - 2 * points)] += 1
-        late += points == 0 and "time forfeit" in game
+        if tags.get("Termination") in ("time forfeit", "illegal move", "abandoned", "stalled connection"):
+            forfeits[points > 0] += 1
         pairs.setdefault(tags["Round"].split(".")[0], []).append(points)
-    return list(pairs.values()), counts, late
+    return list(pairs.values()), counts, forfeits
 
 
-def row(pairs, counts, late):
-    """Returns score, Elo and losses on time as cells. The error is that of pairs, whose games share an opening."""
+def row(pairs, counts, forfeits):
+    """Returns score, Elo and forfeits of both as cells. The error is that of pairs, whose games share an opening."""
     games = sum(counts)
     points = counts[0] + counts[1] / 2
     mean = points / games
     # The variance of the mean of all games, from sums of the pairs' deviations.
     deviation = math.sqrt(sum(sum(p - mean for p in pair) ** 2 for pair in pairs)) / games
     low, high = (elo(games * min(max(mean + 1.96 * way * deviation, 0), 1), games) for way in (-1, 1))
-    return f"{', '.join(map(str, counts))} | {elo(points, games):+.0f} ± {(high - low) / 2:.0f} | {late}"
+    return f"{', '.join(map(str, counts))} | {elo(points, games):+.0f} ± {(high - low) / 2:.0f} | {forfeits[0]}, {forfeits[1]}"
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,7 +88,7 @@ for path in [arguments.engine, *arguments.book, *(pathlib.Path(path) for _, _, p
         parser.error(f"{path} is no file; an opponent is written NAME=OPPONENT")
 version = subprocess.run([arguments.engine.resolve(), "--version"], capture_output=True, text=True).stdout.splitlines()
 print(f"{' '.join(version[:1])}\n")
-print("| opponent | time control | book | won, drawn, lost | Elo | lost on time |\n|---|---|---|---|---|---|", flush=True)
+print("| opponent | time control | book | won, drawn, lost | Elo | forfeits, theirs |\n|---|---|---|---|---|---|", flush=True)
 with tempfile.TemporaryDirectory() as folder:
     kept = arguments.pgn or pathlib.Path(folder)
     kept.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@
     solve.py find ENGINE JUDGE GAMES.pgn OUT.epd [--positions 100] [--nodes 10000 300000] [--gain 150] [--seed 1]
 
 `run` searches each position with an empty hash table. A position is solved by the first iteration that finds a move
-after `bm` to which the engine keeps for ten times its nodes; one that is not counts with --nodes. It prints how many
+after `bm` to which the engine keeps for ten times its nodes or up to --nodes; one that is not counts with --nodes. It prints how many
 positions each engine solves within 1,000, 10,000, ... nodes, the geometric mean of the nodes, and the positions that
 the first engine finds hardest, beside the others. An ENGINE may have options: ./kiln:Hash=64,EvalFile=x.nnue.zst
 
@@ -96,6 +96,8 @@ def run(arguments):
         thread.start()
     for thread in threads:
         thread.join()
+    if any(None in nodes for nodes in results):
+        raise SystemExit("an engine failed")
 
     steps = [10**power for power in range(3, 10) if 10**power < arguments.nodes]
     print(f"solved of {len(positions)} within" + "".join(f" {step:>9,}" for step in [*steps, arguments.nodes]) + "  mean")
