@@ -6,8 +6,8 @@
 
 use super::make::castling_targets;
 use super::{Ids, Place, Position};
-use crate::simd::superpiece::{IS_VECTORIZED, Native, Superpiece};
-use crate::simd::{Wordboard, native};
+use crate::simd::superpiece::{Native, Superpiece};
+use crate::simd::{IS_VECTORIZED, Wordboard, native};
 use crate::tables::attacks;
 use crate::types::{Color, Move, MoveKind, Square};
 use arrayvec::ArrayVec;

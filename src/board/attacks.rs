@@ -30,18 +30,25 @@ impl Position {
         Bitboard(native::any(&self.attacks[color], self.ids[color][kind]))
     }
 
-    /// Returns the pieces of `color` attacked by an enemy piece of lesser value: knights and bishops by a pawn, rooks
-    /// by a pawn or minor piece, queens by a pawn, minor piece or rook.
-    pub fn threatened_by_lesser(&self, color: Color) -> Bitboard {
-        let (ids, attacks) = (&self.ids[!color], &self.attacks[!color]);
+    /// Returns by type of piece the squares that a piece of `by` of lesser value attacks: for knights and bishops a pawn,
+    /// for rooks a pawn or minor piece, for queens a pawn, minor piece or rook. There are none for pawns and kings.
+    pub fn attacked_by_lesser(&self, by: Color) -> [Bitboard; PieceType::COUNT] {
+        let ids = &self.ids[by];
         let pawns = ids[PieceType::Pawn];
         let up_to_minors = pawns | ids[PieceType::Knight] | ids[PieceType::Bishop];
         let up_to_rooks = up_to_minors | ids[PieceType::Rook];
+        let [pawns, minors, rooks] =
+            [pawns, up_to_minors, up_to_rooks].map(|ids| Bitboard(native::any(&self.attacks[by], ids)));
+        [Bitboard::EMPTY, pawns, pawns, minors, rooks, Bitboard::EMPTY]
+    }
+
+    /// Returns the pieces of `color` [attacked by an enemy piece of lesser value](Self::attacked_by_lesser).
+    pub fn threatened_by_lesser(&self, color: Color) -> Bitboard {
+        let [_, minors, _, rooks, queens, _] = self.attacked_by_lesser(!color);
         let own = |kind| self.pieces(color, kind);
-        let attacked_by = |ids| Bitboard(native::any(attacks, ids));
-        ((own(PieceType::Knight) | own(PieceType::Bishop)) & attacked_by(pawns))
-            | (own(PieceType::Rook) & attacked_by(up_to_minors))
-            | (own(PieceType::Queen) & attacked_by(up_to_rooks))
+        ((own(PieceType::Knight) | own(PieceType::Bishop)) & minors)
+            | (own(PieceType::Rook) & rooks)
+            | (own(PieceType::Queen) & queens)
     }
 
     /// Returns how many of `squares` a side's pieces of one type attack, counting a square once for each attacker.

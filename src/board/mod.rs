@@ -273,7 +273,8 @@ impl Position {
         !(self.colors[color] - self.kinds[PieceType::Pawn] - self.kinds[PieceType::King]).is_empty()
     }
 
-    /// Parses a move in UCI notation. Returns `None` if the text is malformed or the move is not legal here.
+    /// Parses a move in UCI notation; the piece of a promotion may be a capital. Returns `None` if the text is malformed or
+    /// the move is not legal here.
     ///
     /// Castling is accepted as the king's move to its target square and as the king capturing its own rook. If the
     /// former is also a legal king move, as `f1g1` may be in Chess960, the text means that king move, because castling
@@ -290,8 +291,10 @@ impl Position {
         let from = Square::from_name(text.get(..2)?)?;
         let moves = self.moves();
         let mut own = moves.iter().filter(|mv| mv.from() == from);
-        let exact = own.clone().find(|mv| mv.uci(true) == text);
-        exact.or_else(|| own.find(|mv| mv.kind() == MoveKind::Castle && mv.uci(false) == text)).copied()
+        // Some GUIs write the piece of a promotion as a capital letter.
+        let is = |notation: &str| notation.eq_ignore_ascii_case(text);
+        let exact = own.clone().find(|mv| is(&mv.uci(true)));
+        exact.or_else(|| own.find(|mv| mv.kind() == MoveKind::Castle && is(&mv.uci(false)))).copied()
     }
 
     /// Returns the material of both sides in pawns: 1, 3, 3, 5 and 9 for each pawn, knight, bishop, rook and queen.
@@ -309,7 +312,6 @@ impl Position {
         assert!(self.piece_on(square).is_none_or(|piece| piece.kind() != PieceType::King), "a king cannot be removed");
         let mut new = self.clone();
         new.board[square] = None;
-        new.colors = new.colors.map(|pieces| pieces - square.into());
         (new.castling, new.en_passant) = (CastlingRights::NONE, None);
         new.recompute()
     }

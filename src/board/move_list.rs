@@ -12,8 +12,11 @@ pub const MAX_MOVES: usize = 15 * 27 + 8 + 2;
 /// Moves are written to indices below this power of two: a remainder is cheaper than a check.
 const END: usize = (MAX_MOVES + 1).next_power_of_two();
 
+/// The number of moves that are written at once. No piece of a legal position attacks so many squares.
+const SPREAD: usize = size_of::<Spread>() / 2;
+
 /// SIMD code may write whole vectors, beyond the last move.
-type Words = [MaybeUninit<u16>; END + size_of::<Spread>() / 2];
+type Words = [MaybeUninit<u16>; END + SPREAD];
 
 /// A list of moves with fixed capacity, which dereferences to `[Move]`. It does not allocate.
 ///
@@ -78,10 +81,12 @@ impl Appender<'_> {
         self.spread::<64>(targets, word(from as u16, kind));
     }
 
-    /// Appends a move from `from` to each of `targets`, at most 32, whose word in `table` has one of `ids`.
+    /// Appends a move from `from` to each of the other `targets` whose word in `table` has one of `ids`, at most 32.
     #[inline]
     pub fn push_attacked(&mut self, from: Square, table: &Wordboard, ids: u16, targets: Bitboard, kind: MoveKind) {
-        self.count += native::spread_any::<64>(self.room(), table, ids, targets.0, word(from as u16, kind));
+        let targets = targets - from.into();
+        let count = native::spread_any::<64>(self.room(), table, ids, targets.0, word(from as u16, kind));
+        self.count += count.min(SPREAD);
     }
 
     /// Appends a move to each of `targets`, at most 32, from the square `step` below its number.
@@ -102,7 +107,7 @@ impl Appender<'_> {
         if targets.is_empty() {
             return;
         }
-        self.count += native::spread::<FACTOR>(self.room(), targets.0, offset);
+        self.count += native::spread::<FACTOR>(self.room(), targets.0, offset).min(SPREAD);
     }
 
     #[inline]
@@ -129,9 +134,9 @@ impl Deref for MoveList {
     fn deref(&self) -> &[Move] {
         // SAFETY: `count` is below END, so that appenders wrote the first `count` words at their own indices and
         // nothing over them.
-        // `push` writes moves, and the kernels write as many words as they return, given at most 32 targets, which
-        // their callers guarantee, as they guarantee that a target differs from its origin, so that no word is zero.
-        // `Move` is a transparent `NonZeroU16`, so that every non-zero word is a valid value.
+        // `push` writes moves, and the kernels write as many words as are counted. No word is zero: each has an origin, a
+        // target that differs from it, and their kind. `Move` is a transparent `NonZeroU16`, so that every non-zero word
+        // is a valid value.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.count) }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::move_list::Appender;
 use super::{Ids, MoveList, Position};
-use crate::simd::{Wordboard, native};
+use crate::simd::{IS_VECTORIZED, Wordboard, native};
 use crate::tables::{
     attacks, between, bishop_attacks, king_attacks, knight_attacks, line, pawn_attacks, pseudo_attacks, rook_attacks,
 };
@@ -139,7 +139,9 @@ impl Position {
         let mut list = list.append();
         let (us, them) = (self.side, !self.side);
         let (king, enemy, occupied) = (self.king(us), self.colors[them], self.occupied());
-        let danger = self.attacked(them);
+        // Mostly easy to predict: a king is rarely next to a piece that it might capture.
+        let needs_danger = QUIET || king_attacks(king).intersects(enemy);
+        let danger = if needs_danger { self.attacked(them) } else { Bitboard::EMPTY };
         let king_targets = self.king_targets(checkers, danger);
         if NOISY {
             list.push_from(king, king_targets & enemy, MoveKind::Capture);
@@ -189,7 +191,7 @@ impl Position {
             let targets = check_mask - occupied;
             for id in Ids(non_pawn_ids) {
                 let from = self.squares[us][id];
-                if native::SCANS_FAST {
+                if IS_VECTORIZED {
                     list.push_attacked(from, table, 1 << id, targets, MoveKind::Quiet);
                 } else {
                     let ray = if pinned.has(from) { line(king, from) } else { Bitboard::FULL };
@@ -414,6 +416,16 @@ fn push_promotions(list: &mut Appender, from: Square, to: Square, capture: bool,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Debug builds panic at the illegal move.
+    #[cfg(not(debug_assertions))]
+    #[test]
+    fn illegal_moves_leave_moves_between_two_squares() {
+        // White captures with Black's pawn, whose id is that of White's rook, so that the rook attacks its own square.
+        let captured = Position::startpos().make(Move::new(Square::B7, Square::B2, MoveKind::Capture)).make_null();
+        let position = captured.make(Move::new(Square::B1, Square::A1, MoveKind::Quiet)).make_null();
+        assert!(position.moves().iter().all(|mv| mv.from() != mv.to()), "{:?}", position.moves().as_ref());
+    }
 
     #[test]
     fn diagonals_are_lines() {

@@ -126,19 +126,20 @@ impl<I: BufRead> PgnReader<I> {
         // swallow the rest of the file.
         while game.result.is_none() && self.next_line()? {
             let line = String::from_utf8_lossy(&self.line);
-            let line = line.trim();
+            // Files, also those that others were appended to, may begin with a byte order mark.
+            let mut line = line.trim_start_matches('\u{feff}').trim();
             if line.is_empty() || line.starts_with('%') {
                 continue;
             }
-            if let Some((name, value)) = tag(line) {
-                if !game.moves.is_empty() || state.in_comment {
-                    self.is_pending = true;
-                    break;
-                }
-                game.tags.insert(name.into(), value);
-            } else {
-                movetext(line, &mut state, &mut game);
+            if tag(line).is_some() && (!game.moves.is_empty() || state.in_comment) {
+                self.is_pending = true;
+                break;
             }
+            while let Some((name, value, rest)) = tag(line) {
+                game.tags.insert(name.into(), value);
+                line = rest;
+            }
+            movetext(line, &mut state, &mut game);
             if game.line == 0 {
                 game.line = self.number;
             }
@@ -160,11 +161,27 @@ impl<I: BufRead> Iterator for PgnReader<I> {
     }
 }
 
-/// Returns the name and value of a tag: `[Name "value"]`, in which a backslash stands before quotes and backslashes.
-fn tag(line: &str) -> Option<(&str, String)> {
-    let (name, value) = line.strip_prefix('[')?.strip_suffix("\"]")?.split_once(" \"")?;
-    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_name.then(|| (name, value.replace("\\\"", "\"").replace("\\\\", "\\")))
+/// Returns the name and value of a tag, and the text after it: `[Name "value"]`, in which a backslash stands before quotes
+/// and backslashes. Alone they are text too.
+fn tag(text: &str) -> Option<(&str, String, &str)> {
+    let text = text.strip_prefix('[')?.trim_start();
+    let (name, quoted) = text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?);
+    if name.is_empty() {
+        return None;
+    }
+    let mut rest = quoted.trim_start().strip_prefix('"')?;
+    let mut value = String::new();
+    loop {
+        let (plain, special) = rest.split_at(rest.find(['"', '\\'])?);
+        value += plain;
+        if let Some(after) = special.strip_prefix('"').and_then(|after| after.trim_start().strip_prefix(']')) {
+            return Some((name, value, after.trim_start()));
+        }
+        let escaped = special.strip_prefix('\\').filter(|after| after.starts_with(['"', '\\']));
+        let (character, after) = escaped.unwrap_or(special).split_at(1);
+        value += character;
+        rest = after;
+    }
 }
 
 /// Adds the moves and comments of a line, up to the game's result.
@@ -256,6 +273,16 @@ mod tests {
         );
         assert_eq!(read.moves[2].1.trim(), "why not");
         assert!(game.tags.iter().all(|(name, value)| read.tags[name] == *value), "{text}");
+    }
+
+    #[test]
+    fn tags_as_others_write_them() {
+        let text = "\u{feff}[Event  \"a \"b\" c\\\\ \\d\" ]\n[ White \"A\"] [Black \"B\"] 1. e4 {[Not \"a tag\"]} e5\n[ \"x\"] *";
+        let game = read(text);
+        let expected = [("Event", "a \"b\" c\\ \\d"), ("White", "A"), ("Black", "B")];
+        assert_eq!(game.tags, expected.map(|(name, value)| (name.into(), value.into())).into());
+        assert_eq!(game.moves.iter().map(|(san, _)| san.as_str()).collect::<Vec<_>>(), ["e4", "e5"]);
+        assert_eq!(game.moves[0].1.trim(), "[Not \"a tag\"]");
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Network {
     /// ```
     ///
     /// # Errors
-    /// If the file cannot be read or is not a valid asset, its shape differs from [`SHAPE`], or there is no memory for it.
+    /// If the file cannot be read or is not a valid asset, its shape differs from [`SHAPE`], or there is no memory for
+    /// it.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         Self::load_with_cache(path, cache_folder().as_deref())
     }

@@ -3,7 +3,7 @@
 use super::history::{HistoryContext, MoveHistory, victim};
 use super::parameters as p;
 use crate::board::{MAX_MOVES, MoveList, Position, SEE_VALUES};
-use crate::types::{Bitboard, Move, PieceType};
+use crate::types::Move;
 use arrayvec::ArrayVec;
 use std::cell::Cell;
 
@@ -189,12 +189,7 @@ impl MovePicker {
         if list.is_empty() {
             return;
         }
-        // The squares where a piece of lesser value attacks each type of piece.
-        let by_pawns = position.attacked_by(!side, PieceType::Pawn);
-        let by_minors =
-            by_pawns | position.attacked_by(!side, PieceType::Knight) | position.attacked_by(!side, PieceType::Bishop);
-        let by_rooks = by_minors | position.attacked_by(!side, PieceType::Rook);
-        let threatened = [Bitboard::EMPTY, by_pawns, by_pawns, by_minors, by_rooks, Bitboard::EMPTY];
+        let threatened = position.attacked_by_lesser(!side);
         let [escape, enter] =
             [p::order_escape(), p::order_enter()].map(|factor| SEE_VALUES.map(|value| factor * (value / 100) / 4));
         for &mv in list.iter().filter(|&&mv| Some(mv) != self.tt_move) {

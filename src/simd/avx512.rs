@@ -325,9 +325,6 @@ pub fn other_attacks(
     }
 }
 
-/// As [`portable::SCANS_FAST`].
-pub const SCANS_FAST: bool = true;
-
 /// As [`portable::any`].
 #[inline]
 pub fn any(words: &Wordboard, bits: u16) -> u64 {

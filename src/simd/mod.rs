@@ -36,6 +36,13 @@ pub const NAME: &str = if cfg!(all(target_arch = "x86_64", target_feature = "avx
     "portable"
 };
 
+/// Whether [`native`] and [`superpiece::Native`] use vector instructions. Then [`native::any`] is about as fast as a
+/// magic look-up.
+pub const IS_VECTORIZED: bool = cfg!(any(
+    all(target_arch = "x86_64", target_feature = "avx2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+));
+
 use std::mem::MaybeUninit;
 
 /// A row of weights or activations, aligned to a cache line.
@@ -243,27 +250,33 @@ mod tests {
             // A piece attacks at most 27 squares.
             let few =
                 (0..64).filter(|square| squares >> square & 1 != 0).take(27).fold(0, |set, square| set | 1 << square);
-            assert_eq!(
-                out(|out| native::spread::<64>(out, few, bits)),
-                out(|out| portable::spread::<64>(out, few, bits))
-            );
-            assert_eq!(
-                out(|out| native::spread::<65>(out, few, bits)),
-                out(|out| portable::spread::<65>(out, few, bits))
-            );
-            assert_eq!(
-                out(|out| native::spread_any::<64>(out, &words, other, few, bits)),
-                out(|out| portable::spread_any::<64>(out, &words, other, few, bits))
-            );
-            let bytes = std::array::from_fn(|_| rng.next_u32() as u8);
-            assert_eq!(
-                out(|out| native::pick(out, &bytes, other, bits)),
-                out(|out| portable::pick(out, &bytes, other, bits))
-            );
+            let expected = |factor: u16, set: u64| -> Vec<u16> {
+                let square = |square: u16| factor.wrapping_mul(square).wrapping_add(bits);
+                (0..64).filter(|number| set >> number & 1 != 0).map(square).collect()
+            };
+            assert_eq!(out(|out| native::spread::<64>(out, few, bits)), expected(64, few));
+            assert_eq!(out(|out| portable::spread::<64>(out, few, bits)), expected(64, few));
+            assert_eq!(out(|out| native::spread::<65>(out, few, bits)), expected(65, few));
+            assert_eq!(out(|out| portable::spread::<65>(out, few, bits)), expected(65, few));
+            let found = few & portable::any(&words, other);
+            assert_eq!(out(|out| native::spread_any::<64>(out, &words, other, few, bits)), expected(64, found));
+            assert_eq!(out(|out| portable::spread_any::<64>(out, &words, other, few, bits)), expected(64, found));
+            let bytes: [u8; 16] = std::array::from_fn(|_| rng.next_u32() as u8);
+            let picked: Vec<u16> = (0..16)
+                .filter(|index| other >> index & 1 != 0)
+                .map(|index| u16::from(bytes[index]).wrapping_add(bits))
+                .collect();
+            assert_eq!(out(|out| native::pick(out, &bytes, other, bits)), picked);
+            assert_eq!(out(|out| portable::pick(out, &bytes, other, bits)), picked);
+            let restricted = Wordboard(std::array::from_fn(|square| match squares >> square & 1 {
+                0 => words.0[square] & !bits,
+                _ => words.0[square],
+            }));
             let mut same = words;
             native::restrict(&mut words, squares, bits);
+            assert_eq!(words, restricted);
             portable::restrict(&mut same, squares, bits);
-            assert_eq!(words, same);
+            assert_eq!(same, restricted);
             native::clear(&mut words, bits);
             portable::clear(&mut same, bits);
             assert_eq!(words, same);

@@ -230,9 +230,6 @@ pub fn other_attacks(
     squares
 }
 
-/// Whether [`any`] is about as fast as a magic look-up.
-pub const SCANS_FAST: bool = false;
-
 /// Returns the squares whose words have any of `bits`.
 #[inline]
 pub fn any(words: &Wordboard, bits: u16) -> u64 {

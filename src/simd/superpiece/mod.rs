@@ -37,12 +37,6 @@ pub use portable::Portable as Native;
 use super::{Aligned, Wordboard};
 use crate::types::{Color, Piece, Square};
 
-/// Whether [`Native`] uses vector instructions.
-pub const IS_VECTORIZED: bool = cfg!(any(
-    all(target_arch = "x86_64", target_feature = "avx2"),
-    all(target_arch = "aarch64", target_feature = "neon")
-));
-
 /// A byteboard. Each byte is 0 or a place: bits 0 to 3 its id, bit 4 its color, bit 5 clear if it slides, then bit 6
 /// set if it moves diagonally, bit 7 set if it moves orthogonally. No slider has the id 0.
 pub type Places = Aligned<[u8; 64]>;
