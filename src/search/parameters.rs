@@ -82,8 +82,8 @@ parameters! {
 
     // Static evaluation and correction history.
     eval_halfmove_scale = 220 in 150..=400;
-    correction_pawn = 1016 in 200..=3000;
-    correction_non_pawn = 1066 in 200..=3000;
+    correction_pawn = 929 in 200..=3000;
+    correction_non_pawn = 1034 in 200..=3000;
     correction_minor = 700 in 0..=3000;
     correction_major = 500 in 0..=3000;
     correction_continuation = 900 in 0..=3000;
@@ -105,21 +105,21 @@ parameters! {
     decided_score = 1000 in 600..=4000;
 
     // Reverse futility pruning (RFP). `rfp_square` is in 1/128 centipawn.
-    rfp_square = 1574 in 0..=3000;
-    rfp_factor = 23 in 0..=100;
+    rfp_square = 1550 in 0..=3000;
+    rfp_factor = 22 in 0..=100;
     rfp_improvement_r = 120 in 0..=1024;
     rfp_correction_r = 669 in 0..=2048;
-    rfp_safe = 54 in 0..=200;
+    rfp_safe = 52 in 0..=200;
     rfp_base = 19 in -100..=150;
     rfp_margin_min = 15 in 0..=60;
-    rfp_return_r = 481 in 0..=1024;
+    rfp_return_r = 463 in 0..=1024;
 
     // Null-move pruning (NMP).
-    nmp_margin_base = 148 in 0..=500;
+    nmp_margin_base = 149 in 0..=500;
     nmp_margin_factor = 18 in 0..=60;
     nmp_reduction_base = 4 in 2..=6;
     nmp_reduction_divisor = 3 in 2..=6;
-    nmp_reduction_score = 182 in 60..=500;
+    nmp_reduction_score = 184 in 60..=500;
     nmp_reduction_score_limit = 4 in 0..=8;
     nmp_verification_depth = 14 in 8..=20;
     nmp_verification_r = 768 in 256..=1024;
@@ -129,22 +129,22 @@ parameters! {
 
     // ProbCut.
     probcut_depth = 5 in 3..=9;
-    probcut_margin = 305 in 80..=500;
+    probcut_margin = 289 in 80..=500;
     probcut_improving = 70 in 0..=200;
     probcut_reduction = 4 in 2..=6;
     probcut_tt_depth = 3 in 1..=6;
 
     // Late move pruning (LMP).
     lmp_base = 5 in 1..=10;
-    lmp_factor_r = 960 in 300..=3000;
+    lmp_factor_r = 1069 in 300..=3000;
     lmp_not_improving_r = 512 in 256..=1024;
-    lmp_history_r = 89 in 0..=400;
+    lmp_history_r = 88 in 0..=400;
 
     // Futility pruning (FP) of quiet and of bad noisy moves.
     fp_depth = 11 in 4..=14;
-    fp_base = 75 in 0..=300;
-    fp_factor = 75 in 20..=250;
-    fp_history = 91 in 20..=500;
+    fp_base = 62 in 0..=300;
+    fp_factor = 69 in 20..=250;
+    fp_history = 84 in 20..=500;
     fp_noisy_depth = 7 in 3..=14;
     fp_noisy_base = 100 in 0..=300;
     fp_noisy_factor = 120 in 10..=250;
@@ -152,20 +152,20 @@ parameters! {
 
     // History pruning.
     history_pruning_depth = 6 in 2..=12;
-    history_pruning_factor = 2507 in 500..=8000;
+    history_pruning_factor = 2616 in 500..=8000;
 
     // SEE pruning.
-    see_quiet = 17 in 5..=80;
-    see_noisy = 77 in 20..=250;
+    see_quiet = 16 in 5..=80;
+    see_noisy = 80 in 20..=250;
     see_noisy_history = 128 in 32..=512;
 
     // Singular extensions, multicut and negative extensions. `singular_margin` is in 1/64 centipawn per ply.
     singular_depth = 6 in 4..=10;
     singular_tt_depth = 3 in 1..=6;
     singular_ply_limit = 2 in 1..=4;
-    singular_margin = 46 in 16..=128;
+    singular_margin = 45 in 16..=128;
     singular_reduction_r = 512 in 256..=768;
-    singular_double = 8 in 0..=60;
+    singular_double = 7 in 0..=60;
     singular_triple = 100 in 30..=300;
     singular_negative = 3 in 0..=4;
     singular_negative_pv = 1 in 0..=4;
@@ -174,24 +174,24 @@ parameters! {
     // Late move reductions (LMR): lmr_base + 1024 * ln(depth) * ln(number) / (lmr_divisor / 1000), then the terms
     // below. The build script reads these two.
     #[allow(dead_code)]
-    lmr_base = 1093 in 500..=2000;
+    lmr_base = 1077 in 500..=2000;
     #[allow(dead_code)]
-    lmr_divisor = 2322 in 1500..=4000;
+    lmr_divisor = 2364 in 1500..=4000;
     lmr_min_depth = 2 in 1..=4;
-    lmr_not_pv_r = 894 in 0..=2048;
-    lmr_tt_pv_r = 1131 in 0..=2560;
+    lmr_not_pv_r = 884 in 0..=2048;
+    lmr_tt_pv_r = 1133 in 0..=2560;
     lmr_tt_depth_r = 700 in 0..=2048;
-    lmr_cut_node_r = 1668 in 0..=3072;
+    lmr_cut_node_r = 1609 in 0..=3072;
     lmr_no_tt_move_r = 300 in 0..=3072;
-    lmr_not_improving_r = 915 in 0..=2048;
-    lmr_noisy_tt_move_r = 827 in 0..=2048;
-    lmr_check_r = 1072 in 0..=2560;
+    lmr_not_improving_r = 893 in 0..=2048;
+    lmr_noisy_tt_move_r = 767 in 0..=2048;
+    lmr_check_r = 1041 in 0..=2560;
     lmr_cutoffs = 3 in 1..=8;
-    lmr_cutoffs_r = 1278 in 0..=2048;
+    lmr_cutoffs_r = 1256 in 0..=2048;
     lmr_noisy_r = 751 in 0..=2048;
     lmr_correction_r = 5 in 0..=40;
-    lmr_history = 12116 in 3000..=30000;
-    lmr_deeper_base = 43 in 10..=150;
+    lmr_history = 11675 in 3000..=30000;
+    lmr_deeper_base = 40 in 10..=150;
     lmr_deeper_factor = 2 in 0..=8;
     lmr_shallower_factor = 1 in 0..=4;
 
@@ -200,12 +200,12 @@ parameters! {
     alpha_raise_max_depth = 11 in 6..=16;
 
     // Histories: bonus, malus, and the weights of a quiet move's sum.
-    history_bonus_factor = 233 in 50..=400;
+    history_bonus_factor = 234 in 50..=400;
     history_bonus_base = 60 in 0..=300;
     history_bonus_limit = 1200 in 500..=4000;
-    history_malus_factor = 225 in 50..=500;
+    history_malus_factor = 231 in 50..=500;
     history_malus_base = 60 in 0..=300;
-    history_malus_limit = 1399 in 500..=4000;
+    history_malus_limit = 1432 in 500..=4000;
     history_butterfly_weight = 2 in 0..=8;
     history_pawn_weight = 1 in 0..=8;
     history_continuation1_weight = 2 in 0..=8;
@@ -227,7 +227,7 @@ parameters! {
     order_good_noisy = 47 in 10..=120;
     order_escape = 12500 in 0..=30000;
     order_enter = 8000 in 0..=30000;
-    order_check = 13456 in 0..=30000;
+    order_check = 13196 in 0..=30000;
 
     // Time management: a move's share of the clock if `time_expected_moves`, a count, are still to be played.
     time_expected_moves = 24 in 10..=60;
