@@ -5,9 +5,10 @@
     solve.py find ENGINE JUDGE GAMES.pgn OUT.epd [--positions 100] [--nodes 10000 300000] [--gain 150] [--seed 1]
 
 `run` searches each position with an empty hash table. A position is solved by the first iteration that finds a move
-after `bm` to which the engine keeps for ten times its nodes or up to --nodes; one that is not counts with --nodes. It prints how many
-positions each engine solves within 1,000, 10,000, ... nodes, the geometric mean of the nodes, and the positions that
-the first engine finds hardest, beside the others. An ENGINE may have options: ./kiln:Hash=64,EvalFile=x.nnue.zst
+after `bm` to which the engine keeps for ten times its nodes or up to --nodes; one that is not counts with --nodes. It
+prints how many positions each engine solves within 1,000, 10,000, ... nodes, the geometric mean of the nodes, and the
+positions that the first engine finds hardest, beside the others. An ENGINE may have options:
+./kiln:Hash=64,EvalFile=x.nnue.zst
 
 `find` takes positions of games in which a short search of ENGINE misses the only good move by a long search of JUDGE:
 all others are worse by --gain centipawns.

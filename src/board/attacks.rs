@@ -30,8 +30,8 @@ impl Position {
         Bitboard(native::any(&self.attacks[color], self.ids[color][kind]))
     }
 
-    /// Returns by type of piece the squares that a piece of `by` of lesser value attacks: for knights and bishops a pawn,
-    /// for rooks a pawn or minor piece, for queens a pawn, minor piece or rook. There are none for pawns and kings.
+    /// Returns by type of piece the squares that a piece of `by` of lesser value attacks: for knights and bishops a
+    /// pawn, for rooks a pawn or minor piece, for queens a pawn, minor piece or rook. Pawns and kings have none.
     pub fn attacked_by_lesser(&self, by: Color) -> [Bitboard; PieceType::COUNT] {
         let ids = &self.ids[by];
         let pawns = ids[PieceType::Pawn];

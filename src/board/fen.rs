@@ -1,6 +1,6 @@
-//! Forsyth-Edwards notation (FEN). Parsing is strict: it rejects what breaks the rules of chess or Chess960 (the numbers
-//! of kings, pieces and pawns, the ranks of pawns, who is in check and by how many, castling rights, en passant), and
-//! says why. A position need not be reachable by a game. For FENs edited by hand there is
+//! Forsyth-Edwards notation (FEN). Parsing is strict: it rejects what breaks the rules of chess or Chess960 (the
+//! numbers of kings, pieces and pawns, the ranks of pawns, who is in check and by how many, castling rights, en
+//! passant), and says why. A position need not be reachable by a game. For FENs edited by hand there is
 //! [`Position::from_fen_lenient`].
 
 use super::Position;

@@ -149,6 +149,9 @@ impl Position {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::Move;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     #[test]
     fn one_repetition_in_the_search_or_two_in_the_game() {
@@ -189,6 +192,36 @@ mod tests {
             position = position.make(position.parse_move(text).unwrap());
         }
         assert!(!history.can_repeat(&position, 0));
+    }
+
+    /// `can_repeat` is true if and only if a legal move leads to an earlier position.
+    #[test]
+    fn repetitions_ahead_are_those_of_legal_moves() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut found = [0; 2];
+        for start in ["r3k2r/8/8/8/8/8/7P/R3K2R w KQkq - 0 1", "4k3/8/2n5/1b6/8/8/8/1N2K2R b K - 0 1"] {
+            for _ in 0..if cfg!(miri) { 2 } else { 300 } {
+                let mut position: Position = start.parse().unwrap();
+                let (mut history, mut played) = (GameHistory::new(), Vec::new());
+                while position.status(&history) == Status::Ongoing && played.len() < 60 {
+                    let moves = position.moves();
+                    let root = rng.next_u32() as usize % (played.len() + 1);
+                    let expected = moves.iter().any(|&mv| history.keys[root..].contains(&position.make(mv).key()));
+                    assert_eq!(history.can_repeat(&position, root), expected, "{}", position.fen(false));
+                    found[usize::from(expected)] += 1;
+                    // Many moves go back, so that positions nearly repeat.
+                    let last: Option<&Move> = played.len().checked_sub(2).map(|index| &played[index]);
+                    let goes_back =
+                        |mv: &&Move| last.is_some_and(|last| (mv.from(), mv.to()) == (last.to(), last.from()));
+                    let back = moves.iter().find(goes_back).filter(|_| rng.next_u32() % 2 == 0);
+                    let mv = *back.unwrap_or(&moves[rng.next_u32() as usize % moves.len()]);
+                    history.push(&position);
+                    played.push(mv);
+                    position = position.make(mv);
+                }
+            }
+        }
+        assert!(cfg!(miri) || found.into_iter().all(|count| count > 1000), "{found:?}");
     }
 
     #[test]

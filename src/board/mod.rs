@@ -273,8 +273,8 @@ impl Position {
         !(self.colors[color] - self.kinds[PieceType::Pawn] - self.kinds[PieceType::King]).is_empty()
     }
 
-    /// Parses a move in UCI notation; the piece of a promotion may be a capital. Returns `None` if the text is malformed or
-    /// the move is not legal here.
+    /// Parses a move in UCI notation; the piece of a promotion may be a capital, as some GUIs write it. Returns `None`
+    /// if the text is malformed or the move is not legal here.
     ///
     /// Castling is accepted as the king's move to its target square and as the king capturing its own rook. If the
     /// former is also a legal king move, as `f1g1` may be in Chess960, the text means that king move, because castling
@@ -291,8 +291,8 @@ impl Position {
         let from = Square::from_name(text.get(..2)?)?;
         let moves = self.moves();
         let mut own = moves.iter().filter(|mv| mv.from() == from);
-        // Some GUIs write the piece of a promotion as a capital letter.
-        let is = |notation: &str| notation.eq_ignore_ascii_case(text);
+        let (squares, piece) = text.split_at_checked(4)?;
+        let is = |notation: &str| notation[..4] == *squares && notation[4..].eq_ignore_ascii_case(piece);
         let exact = own.clone().find(|mv| is(&mv.uci(true)));
         exact.or_else(|| own.find(|mv| mv.kind() == MoveKind::Castle && is(&mv.uci(false)))).copied()
     }

@@ -95,7 +95,7 @@ impl Appender<'_> {
         self.spread::<65>(targets, word(0, kind).wrapping_add_signed(-i16::from(step)));
     }
 
-    /// Appends a move to `to` from the square of each of `ids`.
+    /// Appends a move to `to` from the square of each of `ids`, which is another or a capture.
     #[inline]
     pub fn push_to(&mut self, squares: &[Square; 16], ids: u16, to: Square, kind: MoveKind) {
         self.count += native::pick(self.room(), &squares.map(|square| square as u8), ids, word((to as u16) << 6, kind));
@@ -134,9 +134,9 @@ impl Deref for MoveList {
     fn deref(&self) -> &[Move] {
         // SAFETY: `count` is below END, so that appenders wrote the first `count` words at their own indices and
         // nothing over them.
-        // `push` writes moves, and the kernels write as many words as are counted. No word is zero: each has an origin, a
-        // target that differs from it, and their kind. `Move` is a transparent `NonZeroU16`, so that every non-zero word
-        // is a valid value.
+        // `push` writes moves, and the kernels write as many words as are counted. No word is zero: it has a kind that
+        // is not, or a target that differs from its origin. `Move` is a transparent `NonZeroU16`, so that every
+        // non-zero word is a valid value.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.count) }
     }
 }

@@ -47,7 +47,8 @@ impl Position {
         let empty = check_mask - self.occupied();
         for kind in [PieceType::Knight, PieceType::Bishop, PieceType::Rook, PieceType::Queen] {
             let ids = self.ids[us][kind];
-            for to in empty & targets[kind] & Bitboard(native::any(table, ids)) {
+            let origins: Bitboard = Ids(ids).map(|id| self.squares[us][id]).collect();
+            for to in (empty & targets[kind] & Bitboard(native::any(table, ids))) - origins {
                 list.push_to(&self.squares[us], table.0[to] & ids, to, MoveKind::Quiet);
             }
         }
@@ -424,7 +425,11 @@ mod tests {
         // White captures with Black's pawn, whose id is that of White's rook, so that the rook attacks its own square.
         let captured = Position::startpos().make(Move::new(Square::B7, Square::B2, MoveKind::Capture)).make_null();
         let position = captured.make(Move::new(Square::B1, Square::A1, MoveKind::Quiet)).make_null();
-        assert!(position.moves().iter().all(|mv| mv.from() != mv.to()), "{:?}", position.moves().as_ref());
+        let mut quiet = MoveList::new();
+        position.list_quiet_moves_to(&[Bitboard::FULL; 6], &mut quiet);
+        for list in [position.moves(), quiet] {
+            assert!(list.iter().all(|mv| mv.from() != mv.to()), "{:?}", list.as_ref());
+        }
     }
 
     #[test]

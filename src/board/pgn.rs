@@ -122,11 +122,11 @@ impl<I: BufRead> PgnReader<I> {
     fn game(&mut self) -> io::Result<Option<PgnGame>> {
         let mut game = PgnGame::default();
         let mut state = State::default();
-        // A comment may span lines, but a line that is a tag begins a game, so that one unclosed brace does not
+        // A comment may span lines, but a line of tags begins a game, so that one unclosed brace does not
         // swallow the rest of the file.
         while game.result.is_none() && self.next_line()? {
             let line = String::from_utf8_lossy(&self.line);
-            // Files, also those that others were appended to, may begin with a byte order mark.
+            // Files may begin with a byte order mark, and so may each part of a file that was joined from several.
             let mut line = line.trim_start_matches('\u{feff}').trim();
             if line.is_empty() || line.starts_with('%') {
                 continue;
@@ -161,23 +161,28 @@ impl<I: BufRead> Iterator for PgnReader<I> {
     }
 }
 
-/// Returns the name and value of a tag, and the text after it: `[Name "value"]`, in which a backslash stands before quotes
-/// and backslashes. Alone they are text too.
+/// Returns the name and value of a tag, and the text after it: nothing, another tag, or what begins as moves do. A tag is
+/// `[Name "value"]`, in which a backslash stands before quotes and backslashes. Alone they are text too.
 fn tag(text: &str) -> Option<(&str, String, &str)> {
     let text = text.strip_prefix('[')?.trim_start();
     let (name, quoted) = text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?);
     if name.is_empty() {
         return None;
     }
+    let may_follow =
+        |after: &&str| after.is_empty() || after.starts_with(|c: char| c.is_ascii_digit() || "[{*".contains(c));
     let mut rest = quoted.trim_start().strip_prefix('"')?;
     let mut value = String::new();
     loop {
         let (plain, special) = rest.split_at(rest.find(['"', '\\'])?);
         value += plain;
-        if let Some(after) = special.strip_prefix('"').and_then(|after| after.trim_start().strip_prefix(']')) {
-            return Some((name, value, after.trim_start()));
+        let after = special.strip_prefix('"').and_then(|after| after.trim_start().strip_prefix(']'));
+        if let Some(after) = after.map(str::trim_start).filter(may_follow) {
+            return Some((name, value, after));
         }
         let escaped = special.strip_prefix('\\').filter(|after| after.starts_with(['"', '\\']));
+        // The last quote ends the value, even of a folder that ends with a backslash.
+        let escaped = escaped.filter(|after| after[1..].trim_start() != "]");
         let (character, after) = escaped.unwrap_or(special).split_at(1);
         value += character;
         rest = after;
@@ -277,12 +282,17 @@ mod tests {
 
     #[test]
     fn tags_as_others_write_them() {
-        let text = "\u{feff}[Event  \"a \"b\" c\\\\ \\d\" ]\n[ White \"A\"] [Black \"B\"] 1. e4 {[Not \"a tag\"]} e5\n[ \"x\"] *";
-        let game = read(text);
-        let expected = [("Event", "a \"b\" c\\ \\d"), ("White", "A"), ("Black", "B")];
-        assert_eq!(game.tags, expected.map(|(name, value)| (name.into(), value.into())).into());
+        let game = read(concat!(
+            "\u{feff}[Event  \"a [\"b\"] c\\\\ \\d\" ]\n",
+            "[Site \"C:\\games\\\"]\n",
+            "[ White \"A\"] [Black \"B\"] 1. e4 {A comment with\n",
+            "[Not \"a tag\"] and} e5\n",
+            "[ \"x\"] *",
+        ));
+        let tags = [("Event", "a [\"b\"] c\\ \\d"), ("Site", "C:\\games\\"), ("White", "A"), ("Black", "B")];
+        assert_eq!(game.tags, tags.map(|(name, value)| (name.into(), value.into())).into());
         assert_eq!(game.moves.iter().map(|(san, _)| san.as_str()).collect::<Vec<_>>(), ["e4", "e5"]);
-        assert_eq!(game.moves[0].1.trim(), "[Not \"a tag\"]");
+        assert_eq!(game.moves[0].1.trim(), "A comment with [Not \"a tag\"] and");
     }
 
     #[test]

@@ -170,7 +170,7 @@ fn read_speedtest(words: &[&str]) -> Result<Speedtest, String> {
     Ok(Speedtest { threads, megabytes, time: Duration::from_secs(seconds as u64) })
 }
 
-/// Parses a FEN, and says on standard error what is ignored in it.
+/// Parses a FEN, and says on standard error what is ignored in it. The starting position is `startpos` or nothing.
 fn read_fen(text: &str) -> Result<Position, String> {
     if ["", "startpos"].contains(&text) {
         return Ok(Position::startpos());

@@ -101,7 +101,7 @@ pub struct Shared<'a> {
     /// The score of the root by the tablebases. `root_moves` are then the moves that keep it.
     pub root_score: Option<Score>,
     /// Whether other nodes are probed. If the moves that keep the root's score are known, this only leads to progress
-    /// towards a win where DTZ tables do not, as in Stockfish.
+    /// towards a win where no DTZ table does.
     pub probes: bool,
     /// One for each thread.
     pub counters: Vec<Counter>,

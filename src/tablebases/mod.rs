@@ -164,8 +164,8 @@ impl Tablebases {
         Some(moves)
     }
 
-    /// Returns whether there is a DTZ table for the position, so that [`Self::rank_root`] can tell which of several
-    /// winning moves makes progress.
+    /// Returns whether there is a DTZ table for the position, which tells [`Self::rank_root`] which of several winning
+    /// moves makes progress.
     pub fn has_dtz(&self, position: &Position) -> bool {
         self.may_hold(position) && self.files.has_dtz(position)
     }

@@ -216,8 +216,9 @@ impl Engine {
         self.report(result);
     }
 
-    /// Executes lines of input up to the first that is rejected. Each except `stop` and `ponderhit` waits for the search
-    /// before it, which is stopped if it would not end by itself; `quit` does too, so a bounded search comes to its end.
+    /// Executes lines of input up to the first that is rejected. Each except `stop` and `ponderhit` waits for the
+    /// search before it, which is stopped if it would not end by itself; `quit` does too, so a bounded search comes to
+    /// its end.
     ///
     /// # Errors
     /// If a line cannot be parsed, before any is executed; if a command is rejected; or if the output cannot be written

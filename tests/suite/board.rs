@@ -318,6 +318,7 @@ fn the_piece_of_a_promotion_may_be_a_capital() {
     let position: Position = "8/3P4/8/8/8/8/k7/4K3 w - - 0 1".parse().unwrap();
     assert_eq!(position.parse_move("d7d8Q"), position.parse_move("d7d8q"));
     assert!(position.parse_move("d7d8Q").is_some() && position.parse_move("d7d8K").is_none());
+    assert_eq!(position.parse_move("d7D8q"), None);
 }
 
 #[test]

@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn words_parse_as_legal_moves_only(position in position(), word in "[a-h][1-8][a-h][1-8][nbrq]?", other in "\\PC{0,6}") {
+    fn words_parse_as_legal_moves_only(position in position(), word in "[a-hA-H][1-8][a-hA-H][1-8][nbrqNBRQ]?", other in "\\PC{0,6}") {
         properties::moves(&position, &[&word, &other]);
     }
 

@@ -67,10 +67,13 @@ pub fn fen(text: &str) {
     }
 }
 
-/// Words parse as moves if and only if a legal move is written so, and every move is parsed from its notation.
+/// Words parse as moves if and only if a legal move is written so, perhaps with a capital for the piece of a promotion,
+/// and every move is parsed from its notation.
 pub fn moves(position: &Position, words: &[&str]) {
     let moves = position.moves();
-    let written: BTreeSet<String> = moves.iter().flat_map(|mv| [mv.uci(false), mv.uci(true)]).collect();
+    let with_capital = |text: String| text[..4].to_owned() + &text[4..].to_ascii_uppercase();
+    let written: BTreeSet<String> =
+        moves.iter().flat_map(|mv| [mv.uci(false), mv.uci(true), with_capital(mv.uci(false))]).collect();
     for word in written.iter().map(String::as_str).chain(words.iter().copied()) {
         let read = position.parse_move(word);
         assert_eq!(read.is_some(), written.contains(word), "{word} at {}", position.fen(true));
