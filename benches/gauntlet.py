@@ -65,7 +65,8 @@ def row(pairs, counts, forfeits):
     # The variance of the mean of all games, from sums of the pairs' deviations.
     deviation = math.sqrt(sum(sum(p - mean for p in pair) ** 2 for pair in pairs)) / games
     low, high = (elo(games * min(max(mean + 1.96 * way * deviation, 0), 1), games) for way in (-1, 1))
-    return f"{', '.join(map(str, counts))} | {elo(points, games):+.0f} ± {(high - low) / 2:.0f} | {forfeits[0]}, {forfeits[1]}"
+    score, lost = (", ".join(map(str, numbers)) for numbers in (counts, forfeits))
+    return f"{score} | {elo(points, games):+.0f} ± {(high - low) / 2:.0f} | {lost}"
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

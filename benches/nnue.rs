@@ -245,7 +245,7 @@ fn main() {
             black_box(weights.add_up(&all_rows));
         }),
     ];
-    if simd::NAME != "portable" {
+    if simd::IS_VECTORIZED {
         measurements.push(Measurement::new("one vector multiplied and added", CHAINS * STEPS, multiply_adds));
     }
     if let Some(part) = std::env::args().skip(1).find(|argument| !argument.starts_with("--")) {

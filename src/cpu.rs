@@ -2,14 +2,17 @@
 //! assembly, because the compiler may use these features anywhere, even in the standard library's start-up code and in
 //! this check.
 
+/// Bits of features, in the words that the list below names.
+pub type Words = [u32; 7];
+
 macro_rules! required {
     ($($feature:literal $word:literal $bit:literal,)*) => {
         /// The name of each feature that the compiler may use, and an empty text for each other feature. A feature
         /// with several bits is listed several times.
         const NAMES: &[&str] = &[$(if cfg!(target_feature = $feature) { concat!(" ", $feature) } else { "" }),*];
         /// Their bits in the words below.
-        pub const REQUIRED: [u32; 7] = {
-            let mut words = [0; 7];
+        pub const REQUIRED: Words = {
+            let mut words: Words = [0; _];
             $(if cfg!(target_feature = $feature) {
                 words[$word] |= 1 << $bit;
             })*
@@ -17,8 +20,8 @@ macro_rules! required {
         };
     };
 }
-// Word 0 is ecx of leaf 1, words 1 and 2 are ebx and ecx of leaf 7, word 3 is ecx of leaf 0x80000001, word 4 is the state
-// that the system saves (XCR0), word 5 is eax of leaf 7.1, and word 6 is edx of leaf 7. Features that neither the
+// Word 0 is ecx of leaf 1, words 1 and 2 are ebx and ecx of leaf 7, word 3 is ecx of leaf 0x80000001, word 4 is the
+// state that the system saves (XCR0), word 5 is eax of leaf 7.1, and word 6 is edx of leaf 7. Features that neither the
 // compiler nor a crate uses unasked are left out, such as rdrand, rdseed, sse4a, key locker, and xsave with its kin.
 // Sources: Intel's and AMD's manuals on CPUID.
 required! {
@@ -31,7 +34,7 @@ required! {
     "avx512vp2intersect" 6 8, "avx512fp16" 6 23,
 }
 
-// fn kiln_cpu_lacks(required: *const [u32; 7]) -> u32: returns nonzero if a bit is missing. Uses only baseline x86-64
+// fn kiln_cpu_lacks(required: *const Words) -> u32: returns nonzero if a bit is missing. Uses only baseline x86-64
 // instructions.
 std::arch::global_asm!(
     ".globl kiln_cpu_lacks",
@@ -109,7 +112,7 @@ std::arch::global_asm!(
 unsafe extern "sysv64" {
     // The name as it is: on macOS the compiler would put an underscore before it.
     #[link_name = "\x01kiln_cpu_lacks"]
-    fn kiln_cpu_lacks(required: *const [u32; 7]) -> u32;
+    fn kiln_cpu_lacks(required: *const Words) -> u32;
 }
 
 /// One line that says which features the binary was built for.
@@ -163,8 +166,8 @@ pub const MESSAGE: &str = {
 
 /// Returns whether the processor or the system lacks one of these features.
 #[inline(never)]
-pub fn lacks(required: &[u32; 7]) -> bool {
-    // SAFETY: the assembly above follows the calling convention and reads only the seven words.
+pub fn lacks(required: &Words) -> bool {
+    // SAFETY: the assembly above follows the calling convention and reads only the words.
     unsafe { kiln_cpu_lacks(required) != 0 }
 }
 
@@ -188,7 +191,7 @@ mod tests {
         let has = [basic.ecx, extended.ebx, extended.ecx, __cpuid(0x8000_0001).ecx, state, more, extended.edx];
         for (word, has) in has.into_iter().enumerate() {
             for bit in 0..32 {
-                let mut required = [0; 7];
+                let mut required: Words = [0; _];
                 required[word] = 1 << bit;
                 assert_eq!(lacks(&required), has >> bit & 1 == 0, "word {word}, bit {bit}");
             }

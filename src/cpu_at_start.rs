@@ -1,7 +1,7 @@
 //! Checks the processor before the standard library's start-up code runs: prints the message and exits if a feature is
 //! missing.
 
-use crate::cpu::{MESSAGE, REQUIRED};
+use crate::cpu::{MESSAGE, REQUIRED, Words};
 
 std::arch::global_asm!(
     ".pushsection .init_array, \"aw\"",
@@ -31,7 +31,7 @@ std::arch::global_asm!(
     length = const MESSAGE.len(),
 );
 
-static WORDS: [u32; 7] = REQUIRED;
+static WORDS: Words = REQUIRED;
 static TEXT: [u8; MESSAGE.len()] = {
     let mut bytes = [0; MESSAGE.len()];
     bytes.copy_from_slice(MESSAGE.as_bytes());

@@ -15,7 +15,7 @@ use std::io::Write;
 /// The features that this level needs, in the words of `cpu::lacks`.
 // SAFETY: `make universal` gives the symbol another name in each level.
 #[unsafe(no_mangle)]
-pub static KILN_REQUIRED: [u32; 7] = cpu::REQUIRED;
+pub static KILN_REQUIRED: cpu::Words = cpu::REQUIRED;
 
 /// Runs the engine with the arguments of the process, and returns the exit status.
 // SAFETY: as above.

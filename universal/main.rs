@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 /// A level of the binary.
 struct Level {
-    required: &'static [u32; 7],
+    required: &'static cpu::Words,
     start: unsafe extern "C" fn() -> u8,
 }
 
@@ -21,7 +21,7 @@ macro_rules! levels {
         // SAFETY: each level defines both with these types (`level.rs`), under names of its own.
         unsafe extern "C" {
             $(
-                static $required: [u32; 7];
+                static $required: cpu::Words;
                 fn $start() -> u8;
             )*
         }

@@ -53,8 +53,8 @@ impl GameHistory {
     /// Returns whether one move by the side to move can repeat a position with index `root` or later, which would be
     /// scored as a draw.
     ///
-    /// The method is Marcel van Kervinck's (see [`cuckoo`]). The other side's moves must cancel out, or it is one of
-    /// its pieces that stands elsewhere.
+    /// The method is Marcel van Kervinck's (see [`cuckoo`]). The other side's moves must cancel out: otherwise one of
+    /// its pieces stands elsewhere.
     pub fn can_repeat(&self, current: &Position, root: usize) -> bool {
         let reversible = usize::from(current.halfmove_clock()).min(self.keys.len().saturating_sub(root));
         if reversible < 3 {

@@ -44,11 +44,12 @@ impl Position {
         let check_mask = self.check_mask(checkers);
         let mut restricted = None;
         let table = self.pin_legal_table(pinned, &mut restricted);
-        let empty = check_mask - self.occupied();
+        // Without the pieces' own squares, so that the list is sound even on a position that illegal moves have made.
+        let own: Bitboard = Ids(self.non_pawn_ids(us)).map(|id| self.squares[us][id]).collect();
+        let empty = check_mask - self.occupied() - own;
         for kind in [PieceType::Knight, PieceType::Bishop, PieceType::Rook, PieceType::Queen] {
             let ids = self.ids[us][kind];
-            let origins: Bitboard = Ids(ids).map(|id| self.squares[us][id]).collect();
-            for to in (empty & targets[kind] & Bitboard(native::any(table, ids))) - origins {
+            for to in empty & targets[kind] & Bitboard(native::any(table, ids)) {
                 list.push_to(&self.squares[us], table.0[to] & ids, to, MoveKind::Quiet);
             }
         }

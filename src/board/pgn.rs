@@ -122,20 +122,20 @@ impl<I: BufRead> PgnReader<I> {
     fn game(&mut self) -> io::Result<Option<PgnGame>> {
         let mut game = PgnGame::default();
         let mut state = State::default();
-        // A comment may span lines, but a line of tags begins a game, so that one unclosed brace does not
-        // swallow the rest of the file.
-        while game.result.is_none() && self.next_line()? {
+        // A comment may span lines, but a line of tags begins a game, so that one unclosed brace does not swallow the
+        // rest of the file.
+        'lines: while game.result.is_none() && self.next_line()? {
             let line = String::from_utf8_lossy(&self.line);
             // Files may begin with a byte order mark, and so may each part of a file that was joined from several.
             let mut line = line.trim_start_matches('\u{feff}').trim();
             if line.is_empty() || line.starts_with('%') {
                 continue;
             }
-            if tag(line).is_some() && (!game.moves.is_empty() || state.in_comment) {
-                self.is_pending = true;
-                break;
-            }
             while let Some((name, value, rest)) = tag(line) {
+                if !game.moves.is_empty() || state.in_comment {
+                    self.is_pending = true;
+                    break 'lines;
+                }
                 game.tags.insert(name.into(), value);
                 line = rest;
             }
@@ -161,8 +161,8 @@ impl<I: BufRead> Iterator for PgnReader<I> {
     }
 }
 
-/// Returns the name and value of a tag, and the text after it: nothing, another tag, or what begins as moves do. A tag is
-/// `[Name "value"]`, in which a backslash stands before quotes and backslashes. Alone they are text too.
+/// Returns the name and value of a tag, and the text after it: nothing, another tag, or what begins as moves do. A tag
+/// is `[Name "value"]`, in which a backslash stands before quotes and backslashes. Alone they are text too.
 fn tag(text: &str) -> Option<(&str, String, &str)> {
     let text = text.strip_prefix('[')?.trim_start();
     let (name, quoted) = text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?);
@@ -180,9 +180,9 @@ fn tag(text: &str) -> Option<(&str, String, &str)> {
         if let Some(after) = after.map(str::trim_start).filter(may_follow) {
             return Some((name, value, after));
         }
-        let escaped = special.strip_prefix('\\').filter(|after| after.starts_with(['"', '\\']));
         // The last quote ends the value, even of a folder that ends with a backslash.
-        let escaped = escaped.filter(|after| after[1..].trim_start() != "]");
+        let is_escaped = |after: &&str| after.starts_with(['"', '\\']) && after[1..].trim_start() != "]";
+        let escaped = special.strip_prefix('\\').filter(is_escaped);
         let (character, after) = escaped.unwrap_or(special).split_at(1);
         value += character;
         rest = after;

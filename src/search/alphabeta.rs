@@ -544,10 +544,9 @@ impl Worker<'_> {
         if pieces > probing.pieces.min(largest) || (pieces == largest && depth < probing.depth as i32) {
             return None;
         }
-        let wdl = tablebases.probe_wdl(position);
+        let wdl = tablebases.probe_wdl(position)?;
         // A table that is not in memory is slow to read: the clock cannot wait for its turn.
         self.shared.should_stop(self.nodes, true);
-        let wdl = wdl?;
         self.shared.counters[self.index].tablebase_hits.fetch_add(1, Relaxed);
         let win = Score::tb_win_in(ply);
         Some(match wdl {

@@ -71,7 +71,7 @@ impl SearchRequest<'_> {
                     moves: equal.map(|ranked| ranked.mv).collect(),
                     score: Some(score),
                     hits: ranked.len() as u64,
-                    probes: best.wdl > Wdl::Draw && !self.tablebases.is_some_and(|all| all.has_dtz(self.position)),
+                    probes: best.wdl > Wdl::Draw && self.tablebases.is_some_and(|all| !all.has_dtz(self.position)),
                 }
             }
         }

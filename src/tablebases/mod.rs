@@ -139,27 +139,24 @@ impl Tablebases {
         history: &GameHistory,
         fifty_move_rule: bool,
     ) -> Option<Vec<RankedMove>> {
-        let mut after = history.clone();
-        after.push(position);
-        let repeats = |next: &Position| after.is_repetition(next, after.len());
         let by_dtz = || {
             let (_, moves) = self.root_dtz(position)?;
             let (clock, repeated) = (i32::from(position.halfmove_clock()), history.has_repetition(position));
-            let rank = |(mv, dtz)| {
-                let dtz = if repeats(&position.make(mv)) { 0 } else { dtz };
-                RankedMove::by_dtz(mv, dtz, clock, repeated, fifty_move_rule)
-            };
+            let rank = |(mv, dtz)| RankedMove::by_dtz(mv, dtz, clock, repeated, fifty_move_rule);
             Some(moves.into_iter().map(rank).collect::<Vec<_>>())
         };
         let by_wdl = || {
-            let rank = |&mv| {
-                let next = position.make(mv);
-                let wdl = if repeats(&next) { Wdl::Draw } else { -self.wdl(&next)? };
-                Some(RankedMove::by_wdl(mv, wdl, fifty_move_rule))
-            };
+            let rank = |&mv| Some(RankedMove::by_wdl(mv, -self.wdl(&position.make(mv))?, fifty_move_rule));
             position.moves().iter().map(rank).collect::<Option<Vec<_>>>()
         };
         let mut moves = by_dtz().or_else(by_wdl).filter(|moves| !moves.is_empty())?;
+        let mut after = history.clone();
+        after.push(position);
+        for ranked in &mut moves {
+            if after.is_repetition(&position.make(ranked.mv), after.len()) {
+                *ranked = RankedMove::by_wdl(ranked.mv, Wdl::Draw, fifty_move_rule);
+            }
+        }
         moves.sort_by_key(|ranked| -ranked.tb_rank);
         Some(moves)
     }

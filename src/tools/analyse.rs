@@ -62,7 +62,6 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     }
     let search = session.position(position).history(history).lines(*multi_pv).limits(limits);
     let signals = search.signals();
-    let display_signals = Arc::clone(&signals);
     let stop = stop_flag();
     // The thread ends with the program.
     thread::spawn(move || {
@@ -74,7 +73,7 @@ pub fn analyse(analysis: &Analysis, network: &Network) -> io::Result<()> {
     if !limits.is_bounded() {
         writeln!(&term, "Ctrl-C ends the analysis.")?;
     }
-    let mut display = Display::new(term, paint, position, network.win_model(), *multi_pv, display_signals);
+    let mut display = Display::new(term, paint, position, network.win_model(), *multi_pv, search.signals());
     let result = search.run_with(&mut display);
     display.finish(result.best(), result.nodes)
 }

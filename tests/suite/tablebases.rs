@@ -5,6 +5,7 @@ use kiln::board::{GameHistory, Position};
 use kiln::tablebases::{Files, TablebaseError, Tablebases, Wdl};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -24,6 +25,13 @@ fn position(fen: &str) -> Position {
 fn outcome(text: &str) -> Wdl {
     let all = [Wdl::Loss, Wdl::BlessedLoss, Wdl::Draw, Wdl::CursedWin, Wdl::Win];
     all[(text.parse::<i32>().unwrap() + 2) as usize]
+}
+
+/// Copies the WDL tables of three pieces, without those of DTZ.
+fn copy_outcomes(from: &str, to: &Path) {
+    for name in ["KPvK", "KQvK", "KRvK", "KBvK", "KNvK"] {
+        fs::copy(format!("{from}/{name}.rtbw"), to.join(format!("{name}.rtbw"))).unwrap();
+    }
 }
 
 /// Compares 6,000 random positions. The environment variable `KILN_TABLEBASE_POSITIONS` overrides the number; `all`
@@ -94,9 +102,7 @@ fn positions_outside_the_tables() {
 fn wdl_tables_suffice_for_ranking() {
     let Some((folder, _alone)) = tables() else { return };
     let few = scratch("outcomes");
-    for name in ["KPvK", "KQvK", "KRvK", "KBvK", "KNvK"] {
-        fs::copy(format!("{folder}/{name}.rtbw"), few.join(format!("{name}.rtbw"))).unwrap();
-    }
+    copy_outcomes(&folder, &few);
     let tables = Tablebases::open(few.to_str().unwrap()).unwrap();
     assert_eq!((tables.max_pieces(), tables.file_count()), (3, 5));
     let pawn = position("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1");
@@ -118,9 +124,7 @@ fn wdl_tables_suffice_for_ranking() {
 fn searches_probe_where_moves_are_not_ranked_by_dtz() {
     let Some((folder, _alone)) = tables() else { return };
     let outcomes = scratch("outcomes alone");
-    for name in ["KPvK", "KQvK", "KRvK", "KBvK", "KNvK"] {
-        fs::copy(format!("{folder}/{name}.rtbw"), outcomes.join(format!("{name}.rtbw"))).unwrap();
-    }
+    copy_outcomes(&folder, &outcomes);
     let hits = |path: &str, fen: &str| -> u64 {
         let mut engine = Command::new(env!("CARGO_BIN_EXE_kiln"));
         engine.args(["setoption", "name", "SyzygyPath", "value", path, "position", "fen"]);
