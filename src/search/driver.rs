@@ -152,7 +152,7 @@ impl Threads {
             let pv = mate_line::complete(search.position, pv, *score, search.tt);
             sink.report(&Report::new(&shared, *depth, *score, &pv));
         }
-        SearchResult { pv: pv.clone(), score: shared.reported_score(*score), nodes: shared.nodes() }
+        SearchResult { pv: pv.clone(), score: shared.reported_score(pv, *score), nodes: shared.nodes() }
     }
 }
 
@@ -262,10 +262,9 @@ impl Worker<'_> {
         loop {
             let result = self.search_root((alpha, beta), (depth - fail_highs).max(1));
             // A stable sort: moves that did not raise alpha keep their order.
-            self.thread_data.root_moves[self.pv_index..].sort_by_key(|root_move| Reverse(root_move.score));
+            self.thread_data.root_moves[self.pv_index..].sort_by_key(RootMove::order);
             let Ok(score) = result else {
-                let order = |root_move: &RootMove| (Reverse(root_move.score), Reverse(root_move.previous_score));
-                self.thread_data.root_moves.sort_by_key(order);
+                self.thread_data.root_moves.sort_by_key(|mv| (mv.order(), Reverse(mv.previous_score)));
                 return false;
             };
             if score <= alpha && alpha > -Score::INFINITE {
@@ -284,7 +283,7 @@ impl Worker<'_> {
             delta += (delta * p::aspiration_growth() / 128).max(1);
         }
         // A later variation may turn out better than one before it.
-        self.thread_data.root_moves[..=self.pv_index].sort_by_key(|root_move| Reverse(root_move.score));
+        self.thread_data.root_moves[..=self.pv_index].sort_by_key(RootMove::order);
         true
     }
 }

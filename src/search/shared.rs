@@ -4,7 +4,7 @@ use super::time::Timer;
 use super::{Limits, Probing, TranspositionTable};
 use crate::board::{GameHistory, Position};
 use crate::nnue::Network;
-use crate::tablebases::{Tablebases, Wdl};
+use crate::tablebases::{RankedMove, Tablebases, Wdl};
 use crate::types::{Move, Score};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -45,49 +45,16 @@ pub struct Signals {
 }
 
 impl SearchRequest<'_> {
-    /// Chooses the best of `moves` by the tablebases. They are all kept if the tablebases lack the position or several
-    /// variations are wanted.
-    fn probe_root(&self, moves: Vec<Move>) -> RootProbe {
+    /// Returns those of `moves` that the tablebases rank, best first; none if they lack the position.
+    fn rank_root(&self, moves: &[Move]) -> Vec<RankedMove> {
         let Probing { pieces, fifty_move_rule, .. } = self.probing;
-        let is_small_enough = |tablebases: &&Tablebases| {
-            let most = pieces.min(tablebases.max_pieces() as u32);
-            self.multi_pv == 1 && self.position.occupied().len() <= most
-        };
-        let ranked = self.tablebases.filter(is_small_enough).and_then(|tablebases| {
-            let mut ranked = tablebases.rank_root(self.position, self.history, fifty_move_rule)?;
-            ranked.retain(|ranked| moves.contains(&ranked.mv));
-            Some(ranked)
-        });
-        match ranked.as_deref() {
-            None | Some([]) => RootProbe { moves, score: None, hits: 0, probes: true },
-            Some(ranked @ [best, ..]) => {
-                let equal = ranked.iter().take_while(|ranked| ranked.tb_rank == best.tb_rank);
-                let score = match best.wdl {
-                    Wdl::Win => Score::tb_win_in(0),
-                    Wdl::Loss => -Score::tb_win_in(0),
-                    _ => Score::DRAW,
-                };
-                RootProbe {
-                    moves: equal.map(|ranked| ranked.mv).collect(),
-                    score: Some(score),
-                    hits: ranked.len() as u64,
-                    probes: best.wdl > Wdl::Draw && self.tablebases.is_some_and(|all| !all.has_dtz(self.position)),
-                }
-            }
-        }
+        let is_small_enough =
+            |tables: &&Tablebases| self.position.occupied().len() <= pieces.min(tables.max_pieces() as u32);
+        let rank = |tables: &Tablebases| tables.rank_root(self.position, self.history, fifty_move_rule);
+        let mut ranked = self.tablebases.filter(is_small_enough).and_then(rank).unwrap_or_default();
+        ranked.retain(|ranked| moves.contains(&ranked.mv));
+        ranked
     }
-}
-
-/// What the tablebases say of the root.
-struct RootProbe {
-    /// The moves to choose from.
-    moves: Vec<Move>,
-    /// The score, if they are ranked.
-    score: Option<Score>,
-    /// The number of moves found in the tablebases.
-    hits: u64,
-    /// Whether the search goes on probing.
-    probes: bool,
 }
 
 /// The state that all threads of a search read.
@@ -96,10 +63,10 @@ pub struct Shared<'a> {
     pub timer: Timer,
     /// The nodes of all threads after which the search stops.
     node_limit: Option<u64>,
-    /// The moves to choose from.
+    /// The moves to choose from, those of higher tablebase rank first.
     pub root_moves: Vec<Move>,
-    /// The score of the root by the tablebases. `root_moves` are then the moves that keep it.
-    pub root_score: Option<Score>,
+    /// What the tablebases say of the legal moves, if they hold the position.
+    ranked_moves: Vec<RankedMove>,
     /// Whether other nodes are probed. If the moves that keep the root's score are known, this only leads to progress
     /// towards a win where no DTZ table does.
     pub probes: bool,
@@ -120,18 +87,25 @@ pub struct Counter {
 }
 
 impl<'a> Shared<'a> {
-    /// Prepares a search of these root moves by this many threads. Probes the tablebases at the root.
-    pub fn new(search: &'a SearchRequest<'a>, timer: Timer, root_moves: Vec<Move>, threads: usize) -> Self {
-        let RootProbe { moves: root_moves, score: root_score, hits: root_hits, probes } = search.probe_root(root_moves);
+    /// Prepares a search of these root moves by this many threads. Probes the tablebases at the root: a single
+    /// variation begins with one of the moves that they rank highest.
+    pub fn new(search: &'a SearchRequest<'a>, timer: Timer, mut root_moves: Vec<Move>, threads: usize) -> Self {
+        let ranked_moves = search.rank_root(&root_moves);
         let counters: Vec<_> = (0..threads).map(|_| Counter::default()).collect();
-        counters[0].tablebase_hits.store(root_hits, Relaxed);
+        counters[0].tablebase_hits.store(ranked_moves.len() as u64, Relaxed);
+        let mut probes = true;
+        if let Some(best) = ranked_moves.first() {
+            let keeps = |ranked: &&RankedMove| search.multi_pv > 1 || ranked.tb_rank == best.tb_rank;
+            root_moves = ranked_moves.iter().filter(keeps).map(|ranked| ranked.mv).collect();
+            probes = best.wdl > Wdl::Draw && search.tablebases.is_some_and(|all| !all.has_dtz(search.position));
+        }
         let node_limit = search.limits.nodes.into_iter().chain(timer.node_limit()).min();
         Self {
             search,
             timer,
             node_limit,
             root_moves,
-            root_score,
+            ranked_moves,
             probes,
             counters,
             halt: AtomicBool::new(false),
@@ -149,13 +123,21 @@ impl<'a> Shared<'a> {
         self.counters.iter().map(|counter| counter.tablebase_hits.load(Relaxed)).sum()
     }
 
-    /// Returns the score of the root to report: that of the tablebases, unless the search found a mate that agrees with
-    /// it.
-    pub fn reported_score(&self, score: Score) -> Score {
-        match self.root_score {
-            Some(known) if !(score.is_mate() && score.is_win() == known.is_win() && known.is_decisive()) => known,
-            _ => score,
-        }
+    /// Returns what the tablebases say of a root move, if they hold the position.
+    pub fn ranked_move(&self, mv: Move) -> Option<&RankedMove> {
+        self.ranked_moves.iter().find(|ranked| ranked.mv == mv)
+    }
+
+    /// Returns the score to report of a principal variation with this score: that of the tablebases, unless the search
+    /// found a mate that agrees with it.
+    pub fn reported_score(&self, pv: &[Move], score: Score) -> Score {
+        let Some(ranked) = pv.first().and_then(|&mv| self.ranked_move(mv)) else { return score };
+        let known = match ranked.wdl {
+            Wdl::Win => Score::tb_win_in(0),
+            Wdl::Loss => -Score::tb_win_in(0),
+            _ => Score::DRAW,
+        };
+        if score.is_mate() && known.is_decisive() && score.is_win() == known.is_win() { score } else { known }
     }
 
     /// Returns whether the search ponders.

@@ -13,6 +13,7 @@ use super::{MAX_PLY, Pv, Report, Sink};
 use crate::board::{GameHistory, Position};
 use crate::nnue::{Evaluator, Network};
 use crate::types::{Bitboard, Bound, Move, Score};
+use std::cmp::Reverse;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -68,6 +69,8 @@ impl Frame {
 #[derive(Clone, Debug)]
 pub struct RootMove {
     pub mv: Move,
+    /// The tablebase rank; 0 if the tablebases lack the position. Higher ranks come first, whatever their scores.
+    pub tb_rank: i32,
     /// The score in this iteration; `-INFINITE` before the move is searched, and if it is not the first and did not
     /// raise alpha.
     pub score: Score,
@@ -82,6 +85,13 @@ pub struct RootMove {
     pub nodes: u64,
     /// The principal variation that begins with the move.
     pub pv: Pv,
+}
+
+impl RootMove {
+    /// The key that sorts root moves, best first.
+    pub fn order(&self) -> impl Ord + use<> {
+        Reverse((self.tb_rank, self.score))
+    }
 }
 
 /// All that a thread learns about moves and evaluations.
@@ -156,6 +166,7 @@ impl<'a> Worker<'a> {
         thread_data.root_moves.clear();
         thread_data.root_moves.extend(shared.root_moves.iter().map(|&mv| RootMove {
             mv,
+            tb_rank: shared.ranked_move(mv).map_or(0, |ranked| ranked.tb_rank),
             score: -Score::INFINITE,
             bound: Bound::Exact,
             previous_score: -Score::INFINITE,
@@ -324,9 +335,10 @@ impl<'a> Worker<'a> {
     }
 
     /// Returns whether the current variation may begin with a root move: the variations before it take theirs
-    /// (MultiPV).
+    /// (MultiPV), and those of the next tablebase rank wait until all of this one are taken.
     pub fn is_root_candidate(&self, mv: Move) -> bool {
-        self.thread_data.root_moves[self.pv_index..].iter().any(|root_move| root_move.mv == mv)
+        let [first, rest @ ..] = &self.thread_data.root_moves[self.pv_index..] else { return false };
+        first.mv == mv || rest.iter().any(|other| other.mv == mv && other.tb_rank == first.tb_rank)
     }
 
     /// Records the result of a root move, the `number`th from 1, searched from `original_alpha` with this window.
@@ -414,7 +426,7 @@ impl<'a> Report<'a> {
             depth: depth as u32,
             selective_depth: pv.len(),
             multipv: 1,
-            score: shared.reported_score(score),
+            score: shared.reported_score(pv, score),
             bound: Bound::Exact,
             nodes: shared.nodes(),
             elapsed: shared.timer.elapsed(),

@@ -141,6 +141,44 @@ fn searches_probe_where_moves_are_not_ranked_by_dtz() {
     assert_eq!(hits(outcomes.to_str().unwrap(), drawn), position(drawn).moves().len() as u64);
 }
 
+/// Several variations come in the order of their ranks, each with the score that the tables know.
+#[test]
+fn variations_are_ranked() {
+    let Some((folder, _alone)) = tables() else { return };
+    let tables = Tablebases::open(&folder).unwrap();
+    for fen in ["k7/2P3K1/8/8/8/1p6/8/8 w - - 0 1", "4r3/8/7k/8/6K1/Q7/8/8 w - - 0 1"] {
+        let position = position(fen);
+        let ranked = tables.rank_root(&position, &GameHistory::new(), true).unwrap();
+        let mut engine = Command::new(env!("CARGO_BIN_EXE_kiln"));
+        engine.args(["setoption", "name", "SyzygyPath", "value", &folder]);
+        engine.args(["setoption", "name", "MultiPV", "value", "256", "position", "fen"]).args(fen.split(' '));
+        let out = String::from_utf8(engine.args(["go", "depth", "6"]).output().unwrap().stdout).unwrap();
+        let lines: Vec<&str> = out.lines().filter(|line| line.starts_with("info depth 6 ")).collect();
+        let lines = &lines[lines.len().saturating_sub(ranked.len())..];
+        let found: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                let first = line.split(" pv ").nth(1).unwrap().split(' ').next().unwrap();
+                let ranked = *ranked.iter().find(|ranked| ranked.mv.uci(false) == first).unwrap();
+                let score = line.split(" score ").nth(1).unwrap();
+                let signs = match ranked.wdl {
+                    Wdl::Win => ["cp 309", "mate "],
+                    Wdl::Loss => ["cp -309", "mate -"],
+                    _ => ["cp 0 "; 2],
+                };
+                let is_loss = score.split(' ').nth(1).unwrap().starts_with('-');
+                assert!(signs.iter().any(|sign| score.starts_with(sign)), "{fen}: {line}");
+                assert_eq!(is_loss, ranked.wdl == Wdl::Loss, "{fen}: {line}");
+                ranked
+            })
+            .collect();
+        assert!(found.is_sorted_by(|a, b| a.tb_rank >= b.tb_rank), "{fen}: {out}");
+        assert_eq!(found.first().map(|best| best.wdl), Some(Wdl::Win), "{fen}: {out}");
+        assert_eq!(found.last().map(|worst| worst.wdl), Some(Wdl::Loss), "{fen}: {out}");
+        assert!(ranked.iter().all(|ranked| found.contains(ranked)), "{fen}: {out}");
+    }
+}
+
 /// A third occurrence is a draw, which saves the weaker side.
 #[test]
 fn moves_that_repeat_are_draws() {
