@@ -62,7 +62,7 @@ universal:
 
 LEVEL = $(subst -,_,$(subst x86-64-,,$(CPU)))
 level:
-	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --profile dist --locked -p kiln-universal $(ELSEWHERE)
+	+RUSTFLAGS="$(FLAGS)" $(CARGO) build --profile dist --locked -p kiln-universal --features "$(FEATURES)" $(ELSEWHERE)
 	ld -r --gc-sections --force-group-allocation -u kiln_start -u KILN_REQUIRED -o target/$(CPU)/all.o \
 	    target/$(CPU)/$(HOST)/dist/libkiln_universal.a
 	objcopy --redefine-sym kiln_start=kiln_start_$(LEVEL) --keep-global-symbol=kiln_start_$(LEVEL) \

@@ -17,7 +17,8 @@ pub struct PgnGame {
     pub tags: HashMap<String, String>,
     /// The moves of the main line in standard algebraic notation, each with the comments after it.
     pub moves: Vec<(String, String)>,
-    /// The result after the moves: `1-0`, `0-1`, `1/2-1/2` or `*`; `None` if the game breaks off.
+    /// The result after the moves: `1-0`, `0-1`, `1/2-1/2` or `*`; `None` if the game breaks off. The game is written
+    /// with this result, or `*`, whatever the tag `Result` says.
     pub result: Option<String>,
 }
 
@@ -37,8 +38,8 @@ impl fmt::Display for PgnGame {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let result = self.result.as_deref().unwrap_or("*");
         let value = |name: &str| match (self.tags.get(name), name) {
+            (_, "Result") => result,
             (Some(value), _) => value,
-            (None, "Result") => result,
             (None, "Date") => "????.??.??",
             (None, _) => "?",
         };
@@ -87,10 +88,10 @@ impl fmt::Display for PgnGame {
 /// ```
 pub struct PgnReader<I> {
     input: I,
-    line: Vec<u8>,
+    line: String,
     number: u64,
-    /// Whether `line` is the first of the next game, and not used yet.
-    is_pending: bool,
+    /// Where the text of `line` begins that is not used yet. It belongs to the next game.
+    used: usize,
     failed: bool,
 }
 
@@ -106,40 +107,51 @@ struct State {
 impl<I: BufRead> PgnReader<I> {
     /// Returns a reader of games.
     pub fn new(input: I) -> Self {
-        Self { input, line: Vec::new(), number: 0, is_pending: false, failed: false }
+        Self { input, line: String::new(), number: 0, used: 0, failed: false }
     }
 
-    /// Reads the next line; returns whether there is one.
+    /// Reads the next line, unless some of the last one is left; returns whether there is one.
     fn next_line(&mut self) -> io::Result<bool> {
-        if !std::mem::take(&mut self.is_pending) {
-            self.line.clear();
-            self.number += 1;
-            self.input.read_until(b'\n', &mut self.line)?;
+        if self.used < self.line.len() {
+            return Ok(true);
         }
-        Ok(!self.line.is_empty())
+        let mut bytes = Vec::new();
+        self.number += 1;
+        let length = self.input.read_until(b'\n', &mut bytes)?;
+        // Files may begin with a byte order mark, and so may each part of a file that was joined from several.
+        self.line = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_end().into();
+        self.used = 0;
+        Ok(length > 0)
     }
 
     fn game(&mut self) -> io::Result<Option<PgnGame>> {
         let mut game = PgnGame::default();
         let mut state = State::default();
+        let mut is_after_blank = false;
         // A comment may span lines, but a line of tags begins a game, so that one unclosed brace does not swallow the
         // rest of the file.
-        'lines: while game.result.is_none() && self.next_line()? {
-            let line = String::from_utf8_lossy(&self.line);
-            // Files may begin with a byte order mark, and so may each part of a file that was joined from several.
-            let mut line = line.trim_start_matches('\u{feff}').trim();
-            if line.is_empty() || line.starts_with('%') {
+        'lines: while (game.result.is_none() || state.in_comment) && self.next_line()? {
+            let mut rest = &self.line[self.used..];
+            let is_escaped = self.used == 0 && rest.starts_with('%') && !state.in_comment;
+            if rest.is_empty() || is_escaped {
+                is_after_blank = rest.is_empty();
+                self.used = self.line.len();
                 continue;
             }
-            while let Some((name, value, rest)) = tag(line) {
-                if !game.moves.is_empty() || state.in_comment {
-                    self.is_pending = true;
+            rest = rest.trim_start();
+            while let Some((name, value, after)) = tag(rest) {
+                // A game may have broken off after its tags.
+                let is_next = game.tags.contains_key(name) && (is_after_blank || name == "Event");
+                if !game.moves.is_empty() || state.in_comment || is_next {
+                    self.used = self.line.len() - rest.len();
                     break 'lines;
                 }
                 game.tags.insert(name.into(), value);
-                line = rest;
+                rest = after;
             }
-            movetext(line, &mut state, &mut game);
+            is_after_blank = false;
+            rest = movetext(rest, &mut state, &mut game);
+            self.used = self.line.len() - rest.len();
             if game.line == 0 {
                 game.line = self.number;
             }
@@ -170,7 +182,7 @@ fn tag(text: &str) -> Option<(&str, String, &str)> {
         return None;
     }
     let may_follow =
-        |after: &&str| after.is_empty() || after.starts_with(|c: char| c.is_ascii_digit() || "[{*".contains(c));
+        |after: &&str| after.is_empty() || after.starts_with(|c: char| c.is_ascii_digit() || "[{(;$*".contains(c));
     let mut rest = quoted.trim_start().strip_prefix('"')?;
     let mut value = String::new();
     loop {
@@ -189,8 +201,8 @@ fn tag(text: &str) -> Option<(&str, String, &str)> {
     }
 }
 
-/// Adds the moves and comments of a line, up to the game's result.
-fn movetext(line: &str, state: &mut State, game: &mut PgnGame) {
+/// Adds the moves and comments of a line. Returns the rest of it: a tag after the game's result.
+fn movetext<'a>(line: &'a str, state: &mut State, game: &mut PgnGame) -> &'a str {
     let mut rest = line;
     if state.in_comment {
         // The line break counts as a space.
@@ -215,12 +227,15 @@ fn movetext(line: &str, state: &mut State, game: &mut PgnGame) {
             '(' => state.depth += 1,
             ')' => state.depth = state.depth.saturating_sub(1),
             // A comment up to the end of the line.
-            ';' => return,
-            _ if state.depth > 0 => {}
-            _ if ["1-0", "0-1", "1/2-1/2", "*"].contains(&word) => {
-                game.result = Some(word.into());
-                return;
+            ';' => return "",
+            _ if game.result.is_some() => {
+                let from_here = &line[line.len() - word.len() - rest.len()..];
+                if tag(from_here).is_some() {
+                    return from_here;
+                }
             }
+            _ if state.depth > 0 => {}
+            _ if ["1-0", "0-1", "1/2-1/2", "*"].contains(&word) => game.result = Some(word.into()),
             _ => {
                 // `12.Nf3` is a move after its number; `$3`, `!?` and `12...` are none.
                 let san = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
@@ -231,11 +246,14 @@ fn movetext(line: &str, state: &mut State, game: &mut PgnGame) {
             }
         }
     }
+    ""
 }
 
-/// Adds text to the comments after the last move. Those in variations and before the first move do not count.
+/// Adds text to the comments after the last move. Those in variations, before the first move and after the result do
+/// not count.
 fn comment(text: &str, state: &State, game: &mut PgnGame) {
-    if let Some((_, comments)) = game.moves.last_mut().filter(|_| state.depth == 0) {
+    let is_counted = state.depth == 0 && game.result.is_none();
+    if let Some((_, comments)) = game.moves.last_mut().filter(|_| is_counted) {
         comments.push_str(text);
     }
 }
@@ -296,9 +314,33 @@ mod tests {
     }
 
     #[test]
+    fn games_end_where_others_begin() {
+        let texts = [
+            // The first game broke off after its tags.
+            "[Event \"a\"]\n[FEN \"x\"]\n\n[Event \"b\"]\n\n1. e4 *",
+            "[Event \"a\"]\n[FEN \"x\"]\n[Event \"b\"]\n\n1. e4 *",
+            "[FEN \"x\"]\n[Event \"a\"]\n\n[FEN \"y\"]\n[Event \"b\"]\n\n1. e4 *",
+            // Both in one line, or in lines that end with a carriage return alone.
+            "[Event \"a\"] 1. e4 {x} * [so] it is [Event \"b\"] 1. e4 *",
+            "[Event \"a\"]\r\r1. e4\r*\r\r[Event \"b\"]\r\r1. e4\r*\r",
+            // Comments after a result, a tag and an escape.
+            "[Event \"a\"] ; a comment\n1. e4 1-0 {it\n% is} {over\nnow}\n\n[Event \"b\"] $1\n%[Event \"c\"]\n1. e4 *",
+        ];
+        for text in texts {
+            let games: Vec<_> = PgnReader::new(text.as_bytes()).map(Result::unwrap).collect();
+            let events: Vec<_> = games.iter().map(|game| game.tags["Event"].as_str()).collect();
+            assert_eq!(events, ["a", "b"], "{text}");
+            assert_eq!(games[0].moves.len(), if text.contains("FEN") { 0 } else { 1 }, "{text}");
+            assert!(games[0].moves.iter().all(|(_, comment)| ["", " x"].contains(&comment.as_str())), "{text}");
+            assert_eq!((games[1].moves.len(), games[1].result.as_deref()), (1, Some("*")), "{text}");
+        }
+    }
+
+    #[test]
     fn numbers_follow_the_fen() {
         let game = read("[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 3 20\"]\n\n20... Kd7 21. O-O");
         assert!(game.to_string().ends_with("\n\n20... Kd7 21. O-O *\n"), "{game}");
         assert!(read("[FEN \"8\"]\n\n*").start().is_err());
+        assert!(read("[Result \"1-0\"]\n\n1. e4 *").to_string().contains("[Result \"*\"]"));
     }
 }

@@ -8,6 +8,9 @@ use kiln::tools::datagen::Settings;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
+/// The most shards of a run.
+const MAX_SHARDS: u64 = 1_000_000;
+
 /// The arguments of `kiln datagen`.
 pub struct Datagen {
     /// What to generate.
@@ -51,6 +54,14 @@ pub fn datagen(arguments: &mut Arguments) -> Result<Option<Box<Datagen>>, lexopt
     let example = "as in: kiln datagen games --positions 1000000";
     settings.folder = folder.ok_or(format!("datagen needs a folder for its shards, {example}"))?;
     settings.positions = positions.ok_or(format!("datagen needs --positions, the number of positions, {example}"))?;
+    let shards = settings.positions.div_ceil(settings.shard_positions);
+    if shards > MAX_SHARDS {
+        return Err(format!(
+            "--positions {} in shards of --shard {} are {shards} files: allowed are {MAX_SHARDS}",
+            settings.positions, settings.shard_positions
+        )
+        .into());
+    }
     match (&settings.book, book_percent) {
         (None, Some(_)) => return Err("--book-percent needs --book, a file with a FEN or EPD in each line".into()),
         (Some(_), percent) => settings.book_percent = percent.unwrap_or(settings.book_percent),

@@ -182,8 +182,10 @@ fn read_fen(text: &str) -> Result<Position, String> {
     Ok(position)
 }
 
+/// Parses a depth, which is still to be compared with the greatest.
 fn read_depth(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("bad depth {}: expected a whole number", quote(text)))
+    let saturated = || text.bytes().all(|byte| byte.is_ascii_digit()).then_some(u32::MAX);
+    text.parse().ok().or_else(saturated).ok_or_else(|| format!("bad depth {}: expected a whole number", quote(text)))
 }
 
 /// The arguments of the program that are still to be parsed.

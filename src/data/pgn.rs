@@ -27,7 +27,7 @@ impl PgnGame {
     ///
     /// # Errors
     /// If a move is illegal or has no score after others had one, if the game breaks off, or if its result is missing,
-    /// contradicts the rules or comes from a loss on time or a fault of an engine.
+    /// contradicts the rules, differs between tag and moves, or comes from a loss on time or a fault of an engine.
     pub fn to_game(&self) -> Result<Game, PgnGameError> {
         let bad = |what: String| PgnGameError::Bad(what);
         let tag = |name| self.tags.get(name).map(String::as_str);
@@ -41,8 +41,12 @@ impl PgnGame {
         if let Some(other) = tag("Termination").filter(|text| !["normal", "adjudication"].contains(text)) {
             return Err(bad(format!("its termination is {}", quote(other))));
         }
-        if self.result.is_none() {
-            return Err(bad("it breaks off without a result after the moves".into()));
+        match &self.result {
+            None => return Err(bad("it breaks off without a result after the moves".into())),
+            Some(result) if tag("Result") != Some(result) => {
+                return Err(bad(format!("its result is {result} after the moves, but another by its tag")));
+            }
+            Some(_) => {}
         }
         let mut position = self.start().map_err(|error| bad(error.to_string()))?;
         let mut game =
@@ -195,6 +199,7 @@ mod tests {
             ("", "1. e4 {-0.30} 1-0", "the outcome is WhiteWins, but the last score is -30 at "),
             ("[Termination \"time forfeit\"]", "1. e4 {+0.30} 1-0", "its termination is \"time forfeit\""),
             ("[FEN \"8/8/8 w\"]", "1. e4 {+0.30} 1-0", "bad "),
+            ("", "1. e4 {+0.30} 0-1", "its result is 0-1 after the moves, but another by its tag"),
             ("[Result \"*\"]", "1. e4 {+0.30} *", "its result is \"*\""),
         ] {
             match game(tags, moves) {

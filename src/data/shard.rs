@@ -211,7 +211,7 @@ impl Shard {
     }
 
     /// Writes the shard and its sidecar, and returns the shard's path. Both are written to temporary files and renamed,
-    /// the sidecar last: if a sidecar exists, its shard is complete.
+    /// the sidecar last, and an earlier sidecar is removed first: if a sidecar exists, its shard is complete.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -236,8 +236,12 @@ impl Shard {
             };
             let mut text = serde_json::to_vec_pretty(&sidecar)?;
             text.push(b'\n');
-            replace(&path, &bytes)?;
-            replace(&sidecar_path(&path), &text)
+            let sidecar = sidecar_path(&path);
+            match fs::remove_file(&sidecar) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => replace(&path, &bytes)?,
+            }
+            replace(&sidecar, &text)
         };
         write().map_err(|error| GameFileError::of_file(&path, format!("it cannot be written: {error}")))?;
         Ok(path)
@@ -250,7 +254,8 @@ pub(crate) fn shard_path(folder: &Path, index: u64) -> PathBuf {
 }
 
 /// Replaces a file atomically: writes and syncs a temporary file, then renames it. If the process is killed or the disk
-/// is full, the old file or the new one remains, never a part of one. Devices and pipes are written to.
+/// is full, the old file or the new one remains, never a part of one. What a symbolic link leads to is replaced, not the
+/// link. Devices and pipes are written to.
 ///
 /// # Errors
 /// If the file cannot be written, synced or renamed.
@@ -258,6 +263,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return fs::write(path, bytes);
     }
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.into());
     let temporary = path.with_added_extension("new");
     let write = || {
         let mut file = fs::File::create(&temporary)?;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Random plies from the starting position. Every second opening has one more, so that both sides get to move first.
+/// Random plies from the starting position. Half of the openings have one more, so that both sides get to move first.
 const PLIES: usize = 8;
 /// Random plies from a position of a book, likewise.
 const PLIES_FROM_BOOK: usize = 3;

@@ -57,18 +57,12 @@ pub struct Progress {
 }
 
 /// Runs [`perft`] for each legal move, on several threads. `depth` includes that move and is at least 1; 0 counts as 1.
-///
-/// # Panics
-/// If the system refuses a thread.
 pub fn divide(position: &Position, depth: u32, threads: usize) -> Vec<(Move, u64)> {
     divide_watched(position, depth, threads, &Progress::default(), &AtomicBool::new(false))
 }
 
 /// Does what [`divide`] does, and keeps `progress` up to date. Ends soon once `stop` is true; the counts are then
 /// incomplete.
-///
-/// # Panics
-/// As [`divide`].
 pub fn divide_watched(
     position: &Position,
     depth: u32,
@@ -89,17 +83,20 @@ pub fn divide_watched(
     }
     progress.total.store(jobs.len() as u64, Relaxed);
     let next_job = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                while let Some((root, position, depth)) = jobs.get(next_job.fetch_add(1, Relaxed)) {
-                    let leaves = perft_until(position, *depth, stop);
-                    counts[*root].fetch_add(leaves, Relaxed);
-                    progress.leaves.fetch_add(leaves, Relaxed);
-                    progress.done.fetch_add(1, Relaxed);
-                }
-            });
+    let work = || {
+        while let Some((root, position, depth)) = jobs.get(next_job.fetch_add(1, Relaxed)) {
+            let leaves = perft_until(position, *depth, stop);
+            counts[*root].fetch_add(leaves, Relaxed);
+            progress.leaves.fetch_add(leaves, Relaxed);
+            progress.done.fetch_add(1, Relaxed);
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where the system has no thread left, the others do the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     roots.iter().copied().zip(counts.into_iter().map(AtomicU64::into_inner)).collect()
 }

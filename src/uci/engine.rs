@@ -777,7 +777,9 @@ impl Drop for AbortOnPanic {
 const LICENSE: &str = concat!(
     "Kiln is free software under the MIT licence or the Apache License 2.0, at your option. The latter is at\n",
     "https://www.apache.org/licenses/LICENSE-2.0; the former is:\n\n",
-    include_str!("../../LICENSE-MIT")
+    include_str!("../../LICENSE-MIT"),
+    "\n",
+    include_str!("../../LICENSE-THIRD-PARTY")
 );
 
 #[cfg(test)]

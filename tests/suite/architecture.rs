@@ -1,4 +1,4 @@
-//! The order of the modules: each depends only on those below it.
+//! The order of the modules: each depends only on those below it. And the licences of what is in a binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -213,4 +213,37 @@ fn only_the_log_and_the_cache_read_the_time_of_day() {
     let mut users: Vec<_> = files.into_iter().filter(|file| read(file).contains("SystemTime")).collect();
     users.sort_unstable();
     assert_eq!(users, ["src/nnue/file.rs", "src/uci/output.rs"].map(|file| root.join(file)));
+}
+
+/// The notices name every crate of the binary.
+#[test]
+fn notices_name_all_crates() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tree = std::process::Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "-p",
+            "kiln",
+            "-e",
+            "normal,no-proc-macro",
+            "--prefix",
+            "none",
+            "-f",
+            "{p}",
+        ])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let notices = read(&root.join("LICENSE-THIRD-PARTY"));
+    let named: Vec<&str> =
+        notices.lines().filter_map(|line| line.split_once(": ")).flat_map(|(names, _)| names.split(", ")).collect();
+    let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.contains(&"zstd") && names.len() > 10, "{tree}");
+    for name in names.into_iter().filter(|name| !name.starts_with("kiln")) {
+        assert!(named.contains(&name), "LICENSE-THIRD-PARTY does not name {name}");
+    }
 }

@@ -705,6 +705,10 @@ fn bad_arguments_are_refused() {
         ("datagen F --positions 1 --frc 101", "expected a whole number from 0 to 100"),
         ("datagen F --positions 1 --threads 0", "expected a whole number from 1 to 1024"),
         ("datagen F --positions 1 --shard 2000001", "expected a whole number from 1 to 2000000"),
+        (
+            "datagen F --positions 2000001 --shard 2",
+            "--positions 2000001 in shards of --shard 2 are 1000001 files: allowed are 1000000",
+        ),
         ("datagen F --positions 1 --books x", "'--books'"),
         ("datagen F --positions 1 --book /nowhere", "cannot read the book \"/nowhere\": "),
         ("datagen F --positions 1 --backward-every 2", "--backward-every needs --backward-nodes, the nodes of "),

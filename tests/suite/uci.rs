@@ -914,7 +914,7 @@ fn perft_refuses_depths_out_of_range() {
     for command in ["perft 100", "go perft 99999", "perft 4294967296", "perft 0", "go perft -1"] {
         assert_eq!(feed(command), format!("info string {expected}\n"), "{command}");
     }
-    for depth in ["3000", "0"] {
+    for depth in ["3000", "0", "99999999999"] {
         assert_eq!(refusal(&["perft", depth]), expected);
     }
 }
@@ -990,6 +990,7 @@ fn the_debug_log_has_input_and_output() {
 fn own_commands() {
     let out = feed("perft 3\nlicense\neval\nbench 1\ndebug on\nregister later\nnonsense eval");
     assert!(out.contains("Nodes searched: 8902") && out.contains("Permission is hereby granted"), "{out}");
+    assert!(out.contains("Copyright (c) Meta Platforms, Inc. and affiliates."), "{out}");
     assert_eq!(out.matches(&format!("network {} says ", default_header().name)).count(), 2, "{out}");
     assert!(out.contains(" nps\n") && !out.contains("info string"), "{out}");
 }

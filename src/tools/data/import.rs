@@ -9,7 +9,13 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 /// Returns a file's name and hash for the sidecars.
+///
+/// # Errors
+/// If the file cannot be read, or not twice: once for the hash, once for its games.
 pub fn provenance(file: &Path) -> Result<Import, GameFileError> {
+    if std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(GameFileError::of_file(file, "it is not a regular file, and a file of games is read twice"));
+    }
     let hash = || -> io::Result<String> {
         let mut input = BufReader::with_capacity(1 << 17, File::open(file)?);
         let mut hash = Sha256::new();
