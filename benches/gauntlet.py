@@ -63,10 +63,15 @@ def row(pairs, counts, forfeits):
     points = counts[0] + counts[1] / 2
     mean = points / games
     # The variance of the mean of all games, from sums of the pairs' deviations.
-    deviation = math.sqrt(sum(sum(p - mean for p in pair) ** 2 for pair in pairs)) / games
-    low, high = (elo(games * min(max(mean + 1.96 * way * deviation, 0), 1), games) for way in (-1, 1))
+    squares = sum(sum(p - mean for p in pair) ** 2 for pair in pairs)
     score, lost = (", ".join(map(str, numbers)) for numbers in (counts, forfeits))
-    return f"{score} | {elo(points, games):+.0f} ± {(high - low) / 2:.0f} | {lost}"
+    # Pairs with equal scores do not tell how far they spread.
+    error = "?"
+    if squares > 0:
+        deviation = math.sqrt(squares * len(pairs) / (len(pairs) - 1)) / games
+        low, high = (elo(games * min(max(mean + 1.96 * way * deviation, 0), 1), games) for way in (-1, 1))
+        error = f"{(high - low) / 2:.0f}"
+    return f"{score} | {elo(points, games):+.0f} ± {error} | {lost}"
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -17,6 +17,7 @@ Needs the Python package chess.
 """
 
 import argparse
+import contextlib
 import math
 import pathlib
 import random
@@ -33,7 +34,7 @@ def start(engine):
     path, _, options = engine.partition(":")
     process = chess.engine.SimpleEngine.popen_uci(path, timeout=60)
     one_thread = {"Threads": 1} if "Threads" in process.options else {}
-    process.configure(dict(option.split("=", 1) for option in options.split(",") if option) | one_thread)
+    process.configure(one_thread | dict(option.split("=", 1) for option in options.split(",") if option))
     return process
 
 
@@ -80,17 +81,18 @@ def run(arguments):
     lock = threading.Lock()
 
     def work():
-        engines = [start(engine) for engine in arguments.engines]
-        while True:
-            with lock:
-                task = next(todo, None)
-            if task is None:
-                break
-            engine, position = task
-            _, board, solutions = positions[position]
-            results[engine][position] = nodes_to_solution(engines[engine], board, solutions, arguments.nodes)
-        for engine in engines:
-            engine.quit()
+        with contextlib.ExitStack() as stack:
+            engines = [stack.enter_context(start(engine)) for engine in arguments.engines]
+            while True:
+                with lock:
+                    task = next(todo, None)
+                if task is None:
+                    break
+                engine, position = task
+                _, board, solutions = positions[position]
+                results[engine][position] = nodes_to_solution(engines[engine], board, solutions, arguments.nodes)
+            for engine in engines:
+                engine.quit()
 
     threads = [threading.Thread(target=work) for _ in range(arguments.jobs)]
     for thread in threads:
