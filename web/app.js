@@ -27,9 +27,10 @@ let analysis = { fen: null, lines: [] }
 /** The color at the bottom of the board. */
 let bottom = "w"
 let isReady = false
+let hasFailed = false
 let isThinking = false
 
-const kiln = new Kiln()
+const kiln = new Kiln(fail)
 const board = new Chessboard($("board"), {
     assetsUrl: new URL("board/assets/", document.baseURI).href,
     style: { animationDuration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200 },
@@ -70,6 +71,8 @@ function play(uci) {
     if (mover) game.clock.left[mover] += game.clock.increment
     game.moves = described.moves.map((move) => move.uci)
     game.at = game.moves.length
+    // A game that was loaded goes on.
+    delete game.tags.Termination
     if (described.status) end(described.result, described.status)
     update()
     if (!game.over) startClock()
@@ -96,6 +99,9 @@ function takeBack() {
     if (count < 0) return
     stopClock()
     Object.assign(game, { moves: game.moves.slice(0, count), at: count, over: null })
+    delete game.tags.Termination
+    // Without the clock, if it has run out.
+    if (game.clock && Math.min(game.clock.left.w, game.clock.left.b) <= 0) game.clock = null
     update()
     startClock()
     go()
@@ -164,12 +170,20 @@ setInterval(() => {
 
 // The engine.
 
+/** Shows that the engine does not run, or no longer. */
+function fail(error) {
+    hasFailed = true
+    isReady = isThinking = false
+    updateStatus()
+    complain(error)
+}
+
 /** Starts what the engine should do in this position: its move, analysis, or nothing. */
 function go() {
     // It thinks on wherever the user looks.
-    if (isThinking && !isAtEnd()) return updateStatus()
+    if (isThinking && (!isAtEnd() || isEnginesTurn())) return updateStatus()
     const isAnalysing = $("analyse").checked && !isEnginesTurn()
-    isThinking = isEnginesTurn()
+    isThinking = isReady && isEnginesTurn()
     if (!isReady || (!isThinking && !isAnalysing) || shown.legal.length === 0) {
         kiln.stop()
         updateStatus()
@@ -285,6 +299,8 @@ function updateStatus() {
         const { result, reason } = game.over
         const winner = { "1-0": "White wins", "0-1": "Black wins", "1/2-1/2": "Draw" }[result]
         text = winner ? `${winner}: ${reason} (${result.replace("1/2-1/2", "½–½")})` : reason
+    } else if (hasFailed) {
+        text = "The engine does not run"
     } else if (!isReady) {
         text = "Loading the engine …"
     } else if (isThinking) {
@@ -405,7 +421,7 @@ function onInput(event) {
     if (found[0].promotion) {
         board.showPromotionDialog(event.squareTo, shown.side, (result) => {
             const chosen = found.find((move) => move.promotion === result?.piece?.charAt(1))
-            if (chosen) attempt(() => play(chosen.uci))
+            if (chosen && isUsersTurn()) attempt(() => play(chosen.uci))
             else update()
         })
     } else {
@@ -524,7 +540,7 @@ $("new-form").onsubmit = (event) => {
 }
 
 document.addEventListener("keydown", (event) => {
-    const isTyping = event.target.closest("input, textarea, select, dialog, #board")
+    const isTyping = event.target.closest("input:not([type=checkbox]), textarea, select, dialog, #board")
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
     const action = {
         ArrowLeft: () => browse(game.at - 1),
@@ -551,8 +567,7 @@ try {
     isReady = true
     go()
 } catch (error) {
-    $("status").textContent = "The engine does not run"
-    complain(error)
+    fail(error)
 }
 if ("serviceWorker" in navigator) {
     const registration = navigator.serviceWorker.register("sw.js")

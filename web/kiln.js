@@ -17,18 +17,20 @@ export function parseInfo(line) {
 }
 
 export class Kiln {
-    /** Calls `onLine` with each line of output. */
-    constructor(onLine = () => {}) {
+    /** If the engine fails after it has been ready, `onFailure` gets the error. */
+    constructor(onFailure = () => {}) {
         this.worker = new Worker(new URL("engine.js", import.meta.url), { type: "module" })
-        this.onLine = onLine
         this.current = null
         this.next = null
         this.worker.onmessage = ({ data }) => this.receive(data)
         this.ready = new Promise((resolve, reject) => {
-            this.resolveReady = resolve
-            this.rejectReady = reject
+            this.resolveReady = () => {
+                this.fail = onFailure
+                resolve()
+            }
+            this.fail = reject
         })
-        this.worker.onerror = (event) => this.rejectReady(new Error(event.message ?? "the engine does not load"))
+        this.worker.onerror = (event) => this.fail(new Error(event.message ?? "the engine does not load"))
         this.send("uci\nisready")
     }
 
@@ -37,9 +39,8 @@ export class Kiln {
     }
 
     receive(line) {
-        this.onLine(line)
         if (line === "readyok") this.resolveReady()
-        if (line.startsWith("info string the engine cannot run")) this.rejectReady(new Error(line.slice(12)))
+        if (line.startsWith("info string the engine cannot run")) this.fail(new Error(line.slice(12)))
         const info = parseInfo(line)
         if (info && this.current && !this.next && !this.isStopped) this.current.onInfo?.(info)
         if (line.startsWith("bestmove ")) {

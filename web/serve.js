@@ -18,7 +18,13 @@ const TYPES = {
 /** Returns a server of a folder that does not listen yet. */
 export function server(folder) {
     return createServer(async (request, response) => {
-        const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname)
+        let path
+        try {
+            path = decodeURIComponent(new URL(request.url, "http://localhost").pathname)
+        } catch {
+            response.writeHead(400).end("bad address\n")
+            return
+        }
         const file = join(folder, normalize(path.endsWith("/") ? path + "index.html" : path))
         const found = await stat(file).catch(() => null)
         if (!found?.isFile()) {

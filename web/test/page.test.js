@@ -208,6 +208,9 @@ test("analysis finds a mate and shows lines", async () => {
     await page.waitForFunction(() => document.querySelectorAll("#lines li").length === 5)
     await page.uncheck("#analyse")
     await page.waitForFunction(() => document.querySelectorAll("#lines li").length === 0)
+    // The box still has the focus.
+    await page.keyboard.press("a")
+    assert(await page.isChecked("#analyse"))
     quiet()
 })
 
@@ -232,6 +235,18 @@ test("PGN and FEN go in and out", async () => {
     quiet()
 })
 
+test("a loaded game that goes on has a result of its own", async () => {
+    await page.click("summary")
+    await page.fill("#pgn", '[Result "*"]\n[Termination "unterminated"]\n\n1. f3 e5 2. g4 *')
+    await page.click('#pgn-form button:has-text("Load")')
+    await move("Qh4")
+    await status(/Black wins/)
+    assert.match(await page.inputValue("#pgn"), /\[Result "0-1"\]\n\n1\. f3 e5 2\. g4 Qh4# 0-1\n$/)
+    await page.click("#takeback")
+    assert.match(await page.inputValue("#pgn"), /\[Result "\*"\]\n\n1\. f3 e5 2\. g4 \*\n$/)
+    quiet()
+})
+
 test("Chess960: castling by mouse and by the engine's notation", async () => {
     await newGame({ start: "number", number: 959, color: "w" })
     assert.match(await fen(), /^rkrnnqbb\/.* w CAca - 0 1$/)
@@ -252,11 +267,19 @@ test("the engine opens, clocks run, and time runs out", async () => {
     const first = await seconds()
     await page.waitForTimeout(1200)
     assert.notEqual(await seconds(), first)
+    await move("a6")
+    await page.waitForFunction(() => document.querySelectorAll("#moves button").length === 3)
+    await status(/Your move/)
     await page.evaluate(() => {
         const now = performance.now.bind(performance)
         performance.now = () => now() + 61_000
     })
     await status(/White wins: Black is out of time/)
+    // Back without the clock that has run out.
+    await page.click("#takeback")
+    await status(/Your move/)
+    assert.equal((await moves()).length, 1)
+    assert(!(await page.isVisible("#bottom-clock")))
     quiet()
 })
 
@@ -264,7 +287,7 @@ test("the engine moves while the user looks at earlier positions", async () => {
     await newGame({ color: "w", control: "60+0" })
     await click("e2", "e4")
     await page.evaluate(() => document.activeElement.blur())
-    await page.keyboard.press("ArrowLeft")
+    for (const key of ["End", "ArrowLeft", "ArrowRight", "ArrowLeft"]) await page.keyboard.press(key)
     await page.waitForFunction(() => document.querySelectorAll("#moves button").length === 2)
     await status(/Your move/)
     quiet()
@@ -321,6 +344,10 @@ test("on a phone", async () => {
     assert(width <= window, `${width} of ${window}`)
     await shot("phone")
     quiet()
+})
+
+test("a bad address is refused", async () => {
+    assert.equal((await fetch(url + "%ff")).status, 400)
 })
 
 test("without a network after the first load", async () => {
