@@ -98,11 +98,14 @@ pub struct Probing {
     pub pieces: u32,
     /// Whether wins that the fifty-move rule spoils count as draws.
     pub fifty_move_rule: bool,
+    /// Whether the moves of the root are ranked. Their scores are then those of the tablebases, which are equal for
+    /// all wins.
+    pub ranks_root: bool,
 }
 
 impl Default for Probing {
     fn default() -> Self {
-        Self { depth: 1, pieces: 7, fifty_move_rule: true }
+        Self { depth: 1, pieces: 7, fifty_move_rule: true, ranks_root: true }
     }
 }
 

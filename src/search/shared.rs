@@ -45,13 +45,14 @@ pub struct Signals {
 }
 
 impl SearchRequest<'_> {
-    /// Returns those of `moves` that the tablebases rank, best first; none if they lack the position.
+    /// Returns those of `moves` that the tablebases rank, best first; none if they lack the position or shall not rank.
     fn rank_root(&self, moves: &[Move]) -> Vec<RankedMove> {
-        let Probing { pieces, fifty_move_rule, .. } = self.probing;
-        let is_small_enough =
-            |tables: &&Tablebases| self.position.occupied().len() <= pieces.min(tables.max_pieces() as u32);
+        let Probing { pieces, fifty_move_rule, ranks_root, .. } = self.probing;
+        let may_rank = |tables: &&Tablebases| {
+            ranks_root && self.position.occupied().len() <= pieces.min(tables.max_pieces() as u32)
+        };
         let rank = |tables: &Tablebases| tables.rank_root(self.position, self.history, fifty_move_rule);
-        let mut ranked = self.tablebases.filter(is_small_enough).and_then(rank).unwrap_or_default();
+        let mut ranked = self.tablebases.filter(may_rank).and_then(rank).unwrap_or_default();
         ranked.retain(|ranked| moves.contains(&ranked.mv));
         ranked
     }
@@ -65,7 +66,8 @@ pub struct Shared<'a> {
     node_limit: Option<u64>,
     /// The moves to choose from, those of higher tablebase rank first.
     pub root_moves: Vec<Move>,
-    /// What the tablebases say of the legal moves, if they hold the position.
+    /// What the tablebases say of the moves to choose from, and of those that they rank too low; empty if they do not
+    /// rank.
     ranked_moves: Vec<RankedMove>,
     /// Whether other nodes are probed. If the moves that keep the root's score are known, this only leads to progress
     /// towards a win where no DTZ table does.
@@ -123,7 +125,7 @@ impl<'a> Shared<'a> {
         self.counters.iter().map(|counter| counter.tablebase_hits.load(Relaxed)).sum()
     }
 
-    /// Returns what the tablebases say of a root move, if they hold the position.
+    /// Returns what the tablebases say of a root move, if they rank.
     pub fn ranked_move(&self, mv: Move) -> Option<&RankedMove> {
         self.ranked_moves.iter().find(|ranked| ranked.mv == mv)
     }

@@ -69,7 +69,7 @@ impl Frame {
 #[derive(Clone, Debug)]
 pub struct RootMove {
     pub mv: Move,
-    /// The tablebase rank; 0 if the tablebases lack the position. Higher ranks come first, whatever their scores.
+    /// The tablebase rank; 0 if the tablebases do not rank. Higher ranks come first, whatever their scores.
     pub tb_rank: i32,
     /// The score in this iteration; `-INFINITE` before the move is searched, and if it is not the first and did not
     /// raise alpha.

@@ -585,7 +585,7 @@ impl Engine {
         let is_bounded = !go.infinite && Limits { mate: None, ..limits.clone() }.is_bounded();
         let waits_for_stop = go.infinite || !limits.is_bounded();
 
-        let Settings { multi_pv, chess960, show_wdl, probing, .. } = self.settings;
+        let Settings { multi_pv, chess960, show_wdl, mut probing, .. } = self.settings;
         let wdl = show_wdl.then(|| InfoFormat::wdl(&self.position, &self.network));
         let mut candidates = multi_pv;
         if let Some(level) = &level {
@@ -594,6 +594,8 @@ impl Engine {
             }
             level.overlook(&self.position, self.last_target, &mut moves);
             candidates = multi_pv.max(level.choices());
+            // The choice needs scores that tell one win from another.
+            probing.ranks_root = level.choices() == 1;
         }
         let move_count = if moves.is_empty() { self.position.moves().len() } else { moves.len() };
         let searched_lines = candidates.min(move_count).max(1);

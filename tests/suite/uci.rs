@@ -743,6 +743,13 @@ fn tablebases_are_probed() {
         let root_moves = fen.parse::<Position>().unwrap().moves().len();
         assert_eq!(field(report, "tbhits"), root_moves as u64, "{fen}: {out}");
     }
+    // A level that chooses by scores needs those of the search.
+    let weak = "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value";
+    let is_known = |elo| {
+        let out = feed(&format!("{set}{weak} {elo}\nposition fen 8/8/8/4k3/8/8/8/KQ6 w - - 0 1\ngo depth 3"));
+        out.lines().rfind(|line| line.starts_with("info depth")).unwrap().contains("score cp 30900")
+    };
+    assert!(is_known(2000) && !is_known(1000));
     // One capture from the tablebases: the search probes them, unless the limit forbids it.
     let fen = "8/8/2k5/8/3r4/2K5/1P1N4/8 w - - 0 1";
     let hits = |option: &str| {
