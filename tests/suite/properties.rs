@@ -2,7 +2,7 @@
 //! here.
 
 use crate::common::properties::{self, Cache, FENS};
-use crate::common::{default_header, default_network, scratch};
+use crate::common::{alone_with_tablebases, default_header, default_network, scratch};
 use kiln::board::Position;
 use kiln::data::{Game, Outcome};
 use kiln_gen::network::{Asset, Header, material};
@@ -139,6 +139,7 @@ proptest! {
 
     #[test]
     fn tablebases_are_found_or_rejected(path in prop_oneof![4 => "[@:; ]{1,5}", 1 => "\\PC{0,20}"], files in vec(table(), 0..6)) {
+        let _alone = alone_with_tablebases();
         properties::tables(&path, &files, &TABLES);
     }
 }

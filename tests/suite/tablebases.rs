@@ -1,21 +1,19 @@
 //! Syzygy tablebases, compared with python-chess.
 
-use crate::common::{scratch, skipped, test_data};
+use crate::common::{alone_with_tablebases, scratch, skipped, test_data};
 use kiln::board::{GameHistory, Position};
 use kiln::tablebases::{Files, TablebaseError, Tablebases, Wdl};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::thread;
 
 /// Returns the folder of small tables and a guard for opening a set, or `None` with a message if there is no such
 /// folder.
 fn tables() -> Option<(String, MutexGuard<'static, ()>)> {
-    static ONE_SET_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let folder = test_data("syzygy")?;
-    Some((folder, ONE_SET_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)))
+    Some((test_data("syzygy")?, alone_with_tablebases()))
 }
 
 fn position(fen: &str) -> Position {
@@ -32,6 +30,13 @@ fn copy_outcomes(from: &str, to: &Path) {
     for name in ["KPvK", "KQvK", "KRvK", "KBvK", "KNvK"] {
         fs::copy(format!("{from}/{name}.rtbw"), to.join(format!("{name}.rtbw"))).unwrap();
     }
+}
+
+/// Runs UCI commands with the tables of a folder, and returns what the engine says.
+fn search(folder: &str, commands: &str) -> String {
+    let mut engine = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    engine.args(["setoption", "name", "SyzygyPath", "value", folder]).args(commands.split(' '));
+    String::from_utf8(engine.output().unwrap().stdout).unwrap()
 }
 
 /// Compares 6,000 random positions. The environment variable `KILN_TABLEBASE_POSITIONS` overrides the number; `all`
@@ -126,10 +131,7 @@ fn searches_probe_where_moves_are_not_ranked_by_dtz() {
     let outcomes = scratch("outcomes alone");
     copy_outcomes(&folder, &outcomes);
     let hits = |path: &str, fen: &str| -> u64 {
-        let mut engine = Command::new(env!("CARGO_BIN_EXE_kiln"));
-        engine.args(["setoption", "name", "SyzygyPath", "value", path, "position", "fen"]);
-        let out = engine.args(fen.split(' ')).args(["go", "depth", "8"]).output().unwrap();
-        let out = String::from_utf8(out.stdout).unwrap();
+        let out = search(path, &format!("position fen {fen} go depth 8"));
         let last = out.lines().rfind(|line| line.contains(" tbhits ")).unwrap();
         last.split(" tbhits ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
     };
@@ -149,10 +151,7 @@ fn variations_are_ranked() {
     for fen in ["k7/2P3K1/8/8/8/1p6/8/8 w - - 0 1", "4r3/8/7k/8/6K1/Q7/8/8 w - - 0 1"] {
         let position = position(fen);
         let ranked = tables.rank_root(&position, &GameHistory::new(), true).unwrap();
-        let mut engine = Command::new(env!("CARGO_BIN_EXE_kiln"));
-        engine.args(["setoption", "name", "SyzygyPath", "value", &folder]);
-        engine.args(["setoption", "name", "MultiPV", "value", "256", "position", "fen"]).args(fen.split(' '));
-        let out = String::from_utf8(engine.args(["go", "depth", "6"]).output().unwrap().stdout).unwrap();
+        let out = search(&folder, &format!("setoption name MultiPV value 256 position fen {fen} go depth 6"));
         let lines: Vec<&str> = out.lines().filter(|line| line.starts_with("info depth 6 ")).collect();
         let lines = &lines[lines.len().saturating_sub(ranked.len())..];
         let found: Vec<_> = lines

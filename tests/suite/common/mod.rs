@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::process::Child;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 /// Returns how much memory a process has in use, in kB.
@@ -21,6 +21,12 @@ pub fn resident_kilobytes(process: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
     resident.unwrap_or_else(|| panic!("no VmRSS in {status}")).parse().unwrap()
+}
+
+/// Waits until no other test opens tablebases: a process can have one set at a time.
+pub fn alone_with_tablebases() -> MutexGuard<'static, ()> {
+    static ONE_SET_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_SET_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns an empty folder for one test. Names must differ in a file only.
