@@ -216,6 +216,9 @@ fn movetext<'a>(line: &'a str, state: &mut State, game: &mut PgnGame) -> &'a str
             rest = after;
             continue;
         }
+        if game.result.is_some() && tag(rest).is_some() {
+            return rest;
+        }
         let end = rest.find(|c: char| c.is_whitespace() || "{}();".contains(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end.max(first.len_utf8()));
         rest = after;
@@ -228,13 +231,7 @@ fn movetext<'a>(line: &'a str, state: &mut State, game: &mut PgnGame) -> &'a str
             ')' => state.depth = state.depth.saturating_sub(1),
             // A comment up to the end of the line.
             ';' => return "",
-            _ if game.result.is_some() => {
-                let from_here = &line[line.len() - word.len() - rest.len()..];
-                if tag(from_here).is_some() {
-                    return from_here;
-                }
-            }
-            _ if state.depth > 0 => {}
+            _ if state.depth > 0 || game.result.is_some() => {}
             _ if ["1-0", "0-1", "1/2-1/2", "*"].contains(&word) => game.result = Some(word.into()),
             _ => {
                 // `12.Nf3` is a move after its number; `$3`, `!?` and `12...` are none.

@@ -21,6 +21,7 @@ use kiln::uci::{self, ParseError};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::num::IntErrorKind;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
@@ -182,10 +183,12 @@ fn read_fen(text: &str) -> Result<Position, String> {
     Ok(position)
 }
 
-/// Parses a depth, which is still to be compared with the greatest.
+/// Parses a depth, which may still be too great.
 fn read_depth(text: &str) -> Result<u32, String> {
-    let saturated = || text.bytes().all(|byte| byte.is_ascii_digit()).then_some(u32::MAX);
-    text.parse().ok().or_else(saturated).ok_or_else(|| format!("bad depth {}: expected a whole number", quote(text)))
+    match text.parse::<u32>() {
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(u32::MAX),
+        depth => depth.map_err(|_| format!("bad depth {}: expected a whole number", quote(text))),
+    }
 }
 
 /// The arguments of the program that are still to be parsed.

@@ -236,12 +236,12 @@ impl Shard {
             };
             let mut text = serde_json::to_vec_pretty(&sidecar)?;
             text.push(b'\n');
-            let sidecar = sidecar_path(&path);
-            match fs::remove_file(&sidecar) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => replace(&path, &bytes)?,
+            let sidecar_path = sidecar_path(&path);
+            if sidecar_path.try_exists()? {
+                fs::remove_file(&sidecar_path)?;
             }
-            replace(&sidecar, &text)
+            replace(&path, &bytes)?;
+            replace(&sidecar_path, &text)
         };
         write().map_err(|error| GameFileError::of_file(&path, format!("it cannot be written: {error}")))?;
         Ok(path)

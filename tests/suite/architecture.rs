@@ -1,7 +1,8 @@
-//! The order of the modules: each depends only on those below it. And the licences of what is in a binary.
+//! The order of the modules, each of which depends only on those below it, and the notices of the crates in a binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The modules of the library, lowest first; see `docs/architecture.md`.
 const LIBRARY: &[&str] =
@@ -219,20 +220,8 @@ fn only_the_log_and_the_cache_read_the_time_of_day() {
 #[test]
 fn notices_name_all_crates() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tree = std::process::Command::new(env!("CARGO"))
-        .args([
-            "tree",
-            "--offline",
-            "--locked",
-            "-p",
-            "kiln",
-            "-e",
-            "normal,no-proc-macro",
-            "--prefix",
-            "none",
-            "-f",
-            "{p}",
-        ])
+    let tree = Command::new(env!("CARGO"))
+        .args("tree --offline --locked -p kiln -e normal,no-proc-macro --prefix none -f {p}".split(' '))
         .current_dir(root)
         .output()
         .unwrap();
