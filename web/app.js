@@ -181,9 +181,9 @@ function fail(error) {
 /** Starts what the engine should do in this position: its move, analysis, or nothing. */
 function go() {
     // It thinks on wherever the user looks.
-    if (isThinking && !isAtEnd()) return updateStatus()
+    if (isThinking && (!isAtEnd() || isEnginesTurn())) return updateStatus()
     const isAnalysing = $("analyse").checked && !isEnginesTurn()
-    isThinking = isEnginesTurn()
+    isThinking = isReady && isEnginesTurn()
     if (!isReady || (!isThinking && !isAnalysing) || shown.legal.length === 0) {
         kiln.stop()
         updateStatus()

@@ -284,12 +284,24 @@ test("the engine opens, clocks run, and time runs out", async () => {
 })
 
 test("the engine moves while the user looks at earlier positions", async () => {
-    await newGame({ color: "w", control: "60+0" })
+    await page.evaluate(() => {
+        const post = Worker.prototype.postMessage
+        window.searches = 0
+        Worker.prototype.postMessage = function (text) {
+            window.searches += /^go /m.test(text)
+            post.call(this, text)
+        }
+    })
+    // At full strength it thinks for longer than the keys take.
+    await newGame({ color: "w", control: "60+0", level: 11 })
     await click("e2", "e4")
+    await status(/Kiln is thinking/)
     await page.evaluate(() => document.activeElement.blur())
-    await page.keyboard.press("ArrowLeft")
+    for (const key of ["End", "ArrowLeft", "ArrowRight", "ArrowLeft"]) await page.keyboard.press(key)
+    await status(/Kiln is thinking/)
     await page.waitForFunction(() => document.querySelectorAll("#moves button").length === 2)
     await status(/Your move/)
+    assert.equal(await page.evaluate(() => window.searches), 1)
     quiet()
 })
 
